@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! See `muse_code_acp::cli`.
+
+fn main() -> std::process::ExitCode {
+    muse_code_acp::cli::main()
+}

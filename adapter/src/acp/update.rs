@@ -1,0 +1,52 @@
+//! Builders for `session/update` (acp.md §3.4). One function per variant that this version sends.
+
+use serde_json::json;
+
+use super::schema as acp;
+
+/// Text of the agent; all chunks of one item share its id (TRN-14).
+#[must_use]
+pub fn message(item: &str, text: String) -> acp::SessionUpdate {
+    acp::SessionUpdate::AgentMessageChunk(chunk(item, text))
+}
+
+/// A summary of reasoning.
+#[must_use]
+pub fn thought(item: &str, text: String) -> acp::SessionUpdate {
+    acp::SessionUpdate::AgentThoughtChunk(chunk(item, text))
+}
+
+fn chunk(item: &str, text: String) -> acp::ContentChunk {
+    acp::ContentChunk::new(acp::ContentBlock::Text(acp::TextContent::new(text)))
+        .message_id(acp::MessageId::new(item))
+}
+
+/// Facts about the host, once per process (COMPAT-1, COMPAT-2).
+#[must_use]
+pub fn host_compatibility(version: Option<&str>, served: Option<&str>) -> acp::SessionUpdate {
+    let served = served.unwrap_or(crate::PINNED_FINGERPRINT);
+    info(json!({ "muse/hostCompatibility": {
+        "sdk": concat!("muse-code-acp@", env!("CARGO_PKG_VERSION")),
+        "hostVersion": version,
+        "minimumHostVersion": crate::MINIMUM_HOST_VERSION,
+        "verifiedHosts": crate::VERIFIED_HOSTS,
+        "pinnedFingerprint": crate::PINNED_FINGERPRINT,
+        "servedFingerprint": served,
+        "matches": served == crate::PINNED_FINGERPRINT,
+    }}))
+}
+
+/// Title and time of the last change, as the host reports them (TRN-10).
+#[must_use]
+pub fn session_info(title: String, updated_at: Option<String>) -> acp::SessionUpdate {
+    let mut info = acp::SessionInfoUpdate::new().title(title);
+    if let Some(at) = updated_at {
+        info = info.updated_at(at);
+    }
+    acp::SessionUpdate::SessionInfoUpdate(info)
+}
+
+fn info(meta: serde_json::Value) -> acp::SessionUpdate {
+    let serde_json::Value::Object(meta) = meta else { unreachable!("built as an object above") };
+    acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().meta(meta))
+}

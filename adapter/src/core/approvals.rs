@@ -1,0 +1,432 @@
+//! Pending approvals of one host and the questions they become (adapter-turns.md §10).
+//!
+//! In: the host's approval events in both styles (refreshed by an update, re-issued by a request).
+//! Out: at most one question per (approvalId, sourceIndex) of a host, and the decision that an answer
+//! stands for. Invariants: routing only moves forward (msp APR-12); one open question per approval
+//! (APR-4); nothing is granted that the host does not offer now (APR-9, APR-20, PO-9); a resolved
+//! approval is never asked again. It sends nothing itself.
+
+use indexmap::IndexMap;
+use serde_json::{Value, json};
+
+use super::card::arguments;
+use super::present::{TITLE_MAX, kind_of_tool};
+use super::redact::cut;
+use crate::acp::schema as acp;
+use crate::msp::approval::{ApprovalUpdate, Subject};
+use crate::msp::{Approval, ApprovalId, Choice, Requirement, TurnId};
+
+/// Approvals of one host that are kept, open or settled. Above it the turn fails: no person answers
+/// this many.
+pub const APPROVALS_MAX: usize = 4096;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Approvals {
+    entries: IndexMap<ApprovalId, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    view: Approval,
+    /// Highest stage that was asked.
+    asked: Option<u64>,
+    /// Stage of the question that is open at the editor.
+    dialog: Option<u64>,
+    resolved: bool,
+}
+
+/// One `session/request_permission` to send.
+#[derive(Debug)]
+pub struct Question {
+    /// Which approval.
+    pub approval: ApprovalId,
+    /// Which stage; with the approval, the key of the question (PO-12).
+    pub source_index: u64,
+    /// The request's params.
+    pub request: acp::RequestPermissionRequest,
+}
+
+/// What to do with an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Send `approval/decide`.
+    Send(Requirement, Choice),
+    /// The approval moved on or is settled: drop the answer (APR-22).
+    Obsolete,
+    /// The chosen option is not offered now (APR-20, PO-9).
+    NotOffered,
+    /// The dialog was dismissed and the host offers nothing that denies (APR-21).
+    NoDenial,
+}
+
+/// There is no room for another approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyApprovals;
+
+impl Approvals {
+    /// `approval/requested` or `approval/request`: the same facts by two ways, in any order.
+    ///
+    /// # Errors
+    /// [`TooManyApprovals`] at [`APPROVALS_MAX`].
+    pub fn requested(&mut self, view: Approval) -> Result<(), TooManyApprovals> {
+        if let Some(entry) = self.entries.get_mut(&view.approval_id) {
+            let newer = view.current_requirement_id.source_index
+                > entry.view.current_requirement_id.source_index;
+            if newer && !entry.resolved {
+                entry.view = view;
+            }
+            return Ok(());
+        }
+        if self.entries.len() >= APPROVALS_MAX {
+            return Err(TooManyApprovals);
+        }
+        let entry = Entry { asked: None, dialog: None, resolved: false, view };
+        self.entries.insert(entry.view.approval_id.clone(), entry);
+        Ok(())
+    }
+
+    /// `approval/updated`: stage, choices and subject come from it, identity stays (APR-2).
+    pub fn updated(&mut self, update: ApprovalUpdate) {
+        let Some(entry) = self.entries.get_mut(&update.approval_id) else { return };
+        let behind = update.current_requirement_id.source_index
+            < entry.view.current_requirement_id.source_index;
+        if entry.resolved || behind {
+            return;
+        }
+        entry.view.current_requirement_id = update.current_requirement_id;
+        entry.view.available_choices = update.available_choices;
+        if let Some(subject) = update.subject {
+            entry.view.subject = Some(subject);
+        }
+    }
+
+    /// `approval/resolved`: the first one wins, later facts change nothing.
+    pub fn resolved(&mut self, approval: &ApprovalId) {
+        if let Some(entry) = self.entries.get_mut(approval) {
+            entry.resolved = true;
+            entry.dialog = None;
+        }
+    }
+
+    /// Whether the host waits for a decision.
+    #[must_use]
+    pub fn has_pending(&self) -> bool {
+        self.entries.values().any(|entry| !entry.resolved)
+    }
+
+    /// The next question of this turn, marked as asked. Call until `None`.
+    ///
+    /// # Errors
+    /// The approval for which the host offers no choice that can be shown (APR-9).
+    pub fn next_question(
+        &mut self,
+        session: &str,
+        turn: &TurnId,
+    ) -> Option<Result<Question, ApprovalId>> {
+        let entry = self.entries.values_mut().find(|entry| entry.is_due())?;
+        let source_index = entry.view.current_requirement_id.source_index;
+        entry.asked = Some(source_index);
+        let options: Vec<acp::PermissionOption> =
+            entry.view.available_choices.iter().filter_map(option).collect();
+        if options.is_empty() {
+            return Some(Err(entry.view.approval_id.clone()));
+        }
+        entry.dialog = Some(source_index);
+        Some(Ok(Question {
+            approval: entry.view.approval_id.clone(),
+            source_index,
+            request: request(session, &entry.view, turn, options),
+        }))
+    }
+
+    /// The editor chose an option.
+    pub fn selected(&mut self, approval: &ApprovalId, source_index: u64, option: &str) -> Decision {
+        self.answered(approval, source_index, |choices| {
+            let offered = choices.iter().find(|choice| choice.choice_id.as_str() == option);
+            // A choice that was not shown because its word is unknown cannot be chosen either.
+            offered.filter(|choice| kind(choice).is_some()).cloned().ok_or(Decision::NotOffered)
+        })
+    }
+
+    /// The editor dismissed the dialog: the host's own way to say no (APR-21).
+    pub fn dismissed(&mut self, approval: &ApprovalId, source_index: u64) -> Decision {
+        self.answered(approval, source_index, |choices| denial(choices).ok_or(Decision::NoDenial))
+    }
+
+    fn answered(
+        &mut self,
+        approval: &ApprovalId,
+        source_index: u64,
+        choose: impl FnOnce(&[Choice]) -> Result<Choice, Decision>,
+    ) -> Decision {
+        let Some(entry) = self.entries.get_mut(approval) else { return Decision::Obsolete };
+        if entry.dialog == Some(source_index) {
+            entry.dialog = None;
+        }
+        let current = &entry.view.current_requirement_id;
+        if entry.resolved || current.source_index != source_index {
+            return Decision::Obsolete;
+        }
+        match choose(&entry.view.available_choices) {
+            Ok(choice) => Decision::Send(current.clone(), choice),
+            Err(refusal) => refusal,
+        }
+    }
+}
+
+impl Entry {
+    fn is_due(&self) -> bool {
+        let current = self.view.current_requirement_id.source_index;
+        !self.resolved && self.dialog.is_none() && self.asked.is_none_or(|asked| current > asked)
+    }
+}
+
+/// APR-9. `None`: a word that nobody has classified is not offered.
+fn kind(choice: &Choice) -> Option<acp::PermissionOptionKind> {
+    use acp::PermissionOptionKind as Kind;
+    let lasting = choice.scope == "localPersistent";
+    match choice.decision.as_str() {
+        "approved" | "approvedForSession" if lasting || choice.scope == "session" => {
+            Some(Kind::AllowAlways)
+        }
+        "approved" | "approvedForSession" => Some(Kind::AllowOnce),
+        "approvedPolicyAmendment" => Some(Kind::AllowAlways),
+        "deniedPolicyAmendment" => Some(Kind::RejectAlways),
+        "denied" | "abort" | "timedOut" if lasting => Some(Kind::RejectAlways),
+        "denied" | "abort" | "timedOut" => Some(Kind::RejectOnce),
+        _ => {
+            tracing::warn!(
+                code = "choice-unknown",
+                "a choice with an unknown decision is not offered"
+            );
+            None
+        }
+    }
+}
+
+fn option(choice: &Choice) -> Option<acp::PermissionOption> {
+    let meta = json!({ "museDecision": choice.decision, "museScope": choice.scope });
+    let option = acp::PermissionOption::new(
+        choice.choice_id.as_str().to_owned(),
+        choice.label.clone(),
+        kind(choice)?,
+    );
+    Some(option.meta(object(meta)))
+}
+
+/// APR-21: the first denial in host order, one that does not outlive the question first.
+fn denial(choices: &[Choice]) -> Option<Choice> {
+    let denies = |choice: &&Choice| {
+        matches!(choice.decision.as_str(), "denied" | "abort" | "deniedPolicyAmendment")
+    };
+    let passing = |choice: &&Choice| {
+        choice.scope != "localPersistent" && choice.decision != "deniedPolicyAmendment"
+    };
+    let once = choices.iter().filter(denies).find(passing);
+    once.or_else(|| choices.iter().find(denies)).cloned()
+}
+
+fn request(
+    session: &str,
+    view: &Approval,
+    turn: &TurnId,
+    options: Vec<acp::PermissionOption>,
+) -> acp::RequestPermissionRequest {
+    let input = arguments(&view.raw_args);
+    let mut title = title(view, &input);
+    if view.turn_id.as_ref() != Some(turn) {
+        title = cut(&format!("Background task: {title}"), TITLE_MAX); // PO-8
+    }
+    let call = view
+        .tool_call_id
+        .clone()
+        .or_else(|| view.item_id.as_ref().map(|item| item.as_str().to_owned()))
+        .unwrap_or_else(|| view.approval_id.as_str().to_owned());
+    let fields = acp::ToolCallUpdateFields::new()
+        .title(title)
+        .kind(kind_of_tool(&view.tool_name))
+        .status(acp::ToolCallStatus::Pending)
+        .raw_input(input);
+    let mut meta = json!({
+        "museApprovalId": view.approval_id,
+        "museRequirementId": view.current_requirement_id,
+    });
+    let optional = [
+        ("museTurnId", json!(view.turn_id)),
+        ("museItemId", json!(view.item_id)),
+        ("museTaskId", json!(view.task_id)),
+    ];
+    for (name, value) in optional {
+        if !value.is_null() {
+            meta[name] = value;
+        }
+    }
+    acp::RequestPermissionRequest::new(
+        session.to_owned(),
+        acp::ToolCallUpdate::new(call, fields),
+        options,
+    )
+    .meta(object(meta))
+}
+
+/// APR-11, APR-13, APR-15.
+fn title(view: &Approval, input: &Value) -> String {
+    let staged = view.subject.as_ref().and_then(|subject| staged(subject, view));
+    let title = staged.unwrap_or_else(|| {
+        ["description", "command", "path"]
+            .into_iter()
+            .find_map(|name| input.get(name)?.as_str().filter(|text| !text.is_empty()))
+            .unwrap_or(&view.tool_name)
+            .to_owned()
+    });
+    cut(&title, TITLE_MAX)
+}
+
+fn staged(subject: &Subject, view: &Approval) -> Option<String> {
+    let asked = subject.stages.iter().filter(|stage| !stage.resolution.is_known_safe());
+    if asked.count() < 2 {
+        return None;
+    }
+    let mut stages = subject.stages.iter();
+    let stage = stages.find(|stage| stage.requirement_id == view.current_requirement_id)?;
+    let (position, total) = (stage.position?, stage.total_stages?);
+    let argv = stage.argv.as_deref().filter(|argv| !argv.is_empty())?;
+    if total <= 1 || position == 0 || position > total {
+        return None;
+    }
+    let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
+    Some(format!("Stage {position} of {total}: {}", words.join(" ")))
+}
+
+/// APR-12.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:@%+=,-".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        word.to_owned()
+    } else {
+        Value::from(word).to_string()
+    }
+}
+
+fn object(value: Value) -> serde_json::Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => serde_json::Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approval(source_index: u64) -> Value {
+        let stage = |index: u64, kind: &str, word: &str| {
+            json!({ "requirementId": { "approvalId": "a", "sourceIndex": index },
+                    "position": index + 1, "totalStages": 4, "argv": ["echo", word],
+                    "argvComplete": true, "resolution": { "kind": kind } })
+        };
+        json!({
+            "sessionId": "s", "approvalId": "a", "turnId": "t", "itemId": "i", "toolCallId": "c",
+            "toolName": "bash", "rawArgs": "{\"command\":\"echo one; ls; echo two; ls\"}",
+            "currentRequirementId": { "approvalId": "a", "sourceIndex": source_index },
+            "subject": { "kind": "shell", "stages": [
+                stage(0, "unresolved", "one"), stage(1, "knownSafe", "x"),
+                stage(2, "unresolved", "t wo"), stage(3, "known_safe", "y")] },
+            "availableChoices": [
+                { "choiceId": "allow_once", "label": "Allow", "decision": "approved", "scope": "once" },
+                { "choiceId": "odd", "label": "?", "decision": "perhaps", "scope": "once" },
+                { "choiceId": "never", "label": "Never", "decision": "denied", "scope": "localPersistent" },
+                { "choiceId": "abort", "label": "Reject", "decision": "abort", "scope": "once" }],
+        })
+    }
+
+    fn parse<T: serde::de::DeserializeOwned>(value: Value) -> T {
+        serde_json::from_str(&value.to_string()).expect("decodes")
+    }
+
+    fn ask(approvals: &mut Approvals) -> Option<Question> {
+        approvals.next_question("s", &TurnId::from("t")).map(|question| question.expect("options"))
+    }
+
+    #[test]
+    fn a_stage_is_asked_once_however_often_and_in_whatever_form_it_is_told() {
+        let mut approvals = Approvals::default();
+        approvals.requested(parse(approval(0))).expect("room");
+        let first = ask(&mut approvals).expect("a question");
+        let request = serde_json::to_value(&first.request).expect("json");
+        assert_eq!(request["toolCall"]["title"], "Stage 1 of 4: echo one");
+        assert_eq!(
+            request["options"].as_array().expect("options").len(),
+            3,
+            "unknown word left out"
+        );
+        approvals.requested(parse(approval(0))).expect("room");
+        assert!(ask(&mut approvals).is_none());
+        assert!(matches!(
+            approvals.selected(&first.approval, 0, "allow_once"),
+            Decision::Send(requirement, _) if requirement.source_index == 0
+        ));
+        assert!(ask(&mut approvals).is_none(), "still the same stage");
+
+        approvals.updated(parse(approval(2)));
+        let second = ask(&mut approvals).expect("the next stage");
+        let request = serde_json::to_value(&second.request).expect("json");
+        assert_eq!(request["toolCall"]["title"], "Stage 3 of 4: echo \"t wo\"");
+        approvals.requested(parse(approval(2))).expect("room");
+        approvals.updated(parse(approval(0)));
+        assert!(ask(&mut approvals).is_none());
+    }
+
+    #[test]
+    fn an_answer_to_a_stage_that_has_moved_on_grants_nothing() {
+        let mut approvals = Approvals::default();
+        approvals.requested(parse(approval(0))).expect("room");
+        let question = ask(&mut approvals).expect("a question");
+        approvals.updated(parse(approval(2)));
+        assert_eq!(approvals.selected(&question.approval, 0, "allow_once"), Decision::Obsolete);
+        assert!(ask(&mut approvals).is_some(), "the current stage is asked now");
+        approvals.resolved(&question.approval);
+        assert_eq!(approvals.selected(&question.approval, 2, "allow_once"), Decision::Obsolete);
+        approvals.updated(parse(approval(3)));
+        assert!(!approvals.has_pending(), "an update never reopens what was resolved");
+    }
+
+    #[test]
+    fn only_what_was_offered_can_be_chosen() {
+        for option in ["allow_always", "odd", ""] {
+            let mut approvals = Approvals::default();
+            approvals.requested(parse(approval(0))).expect("room");
+            let question = ask(&mut approvals).expect("a question");
+            assert_eq!(approvals.selected(&question.approval, 0, option), Decision::NotOffered);
+        }
+    }
+
+    #[test]
+    fn a_dismissed_dialog_takes_the_hosts_passing_denial() {
+        let mut approvals = Approvals::default();
+        approvals.requested(parse(approval(0))).expect("room");
+        let question = ask(&mut approvals).expect("a question");
+        let Decision::Send(_, choice) = approvals.dismissed(&question.approval, 0) else {
+            panic!("a denial")
+        };
+        assert_eq!(choice.choice_id.as_str(), "abort");
+    }
+
+    #[test]
+    fn without_a_choice_that_can_be_shown_there_is_no_question() {
+        let mut bare = approval(0);
+        bare["availableChoices"] = json!([{ "choiceId": "x", "decision": "perhaps" }]);
+        let mut approvals = Approvals::default();
+        approvals.requested(parse(bare)).expect("room");
+        assert!(approvals.next_question("s", &TurnId::from("t")).expect("due").is_err());
+    }
+
+    #[test]
+    fn words_are_quoted_as_json_unless_they_are_plain() {
+        assert_eq!(quoted("a-Z_0./:@%+=,"), "a-Z_0./:@%+=,");
+        assert_eq!(quoted(""), "\"\"");
+        assert_eq!(quoted("a b\""), "\"a b\\\"\"");
+        assert_eq!(quoted("ä"), "\"ä\"");
+    }
+}

@@ -1,0 +1,468 @@
+//! The failure object of the contract as the error type of a prompt (adapter-sessions.md §15).
+//!
+//! A constructor per row of the classification, so that phase, execution and outcome cannot be
+//! forgotten. Invariants: what was not submitted has failed for certain (FAIL-8); nothing here
+//! suggests a retry (FAIL-13); host text passes the redactor before it gets in (FAIL-20).
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::io::{HostEnd, ResolveError};
+use super::redact::Redactor;
+use crate::msp::event::TurnError;
+use crate::wire::RpcError;
+
+/// Where a prompt is (DL-1..DL-4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Spawn and handshake.
+    Initializing,
+    /// Opening the session and verifying its settings.
+    Preparing,
+    /// `turn/start` was sent, its acknowledgement is awaited.
+    Submitting,
+    /// Acknowledged.
+    Running,
+}
+
+impl Phase {
+    /// The wire's word.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Initializing => "initializing",
+            Self::Preparing => "preparing",
+            Self::Submitting => "submitting",
+            Self::Running => "running",
+        }
+    }
+
+    /// Whether the host may have taken the turn (FAIL-7).
+    #[must_use]
+    pub fn may_have_submitted(self) -> bool {
+        matches!(self, Self::Submitting | Self::Running)
+    }
+}
+
+/// Who is at fault (FAIL-2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Host,
+    Provider,
+    Transport,
+    Adapter,
+}
+
+/// Why a prompt failed. The first one that is observed is kept (FAIL-10).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    kind: String,
+    source: Source,
+    phase: Phase,
+    /// False when nobody can know how the turn ended.
+    definite: bool,
+    retryable: Option<bool>,
+    message: String,
+    recovery: &'static str,
+    msp_code: Option<i64>,
+}
+
+const INSPECT: &str = "reload the session and inspect what happened before deciding what to do; \
+                       the adapter does not submit the prompt again";
+const BEFORE_SUBMITTING: &str = "inspect the message above before submitting again";
+const CONFIGURATION: &str = "no model turn was submitted by this operation: check that Muse starts, its configuration, \
+     and the deadline variables of the adapter";
+
+impl Failure {
+    fn new(kind: &str, source: Source, phase: Phase, message: String) -> Self {
+        Self {
+            kind: kind.to_owned(),
+            source,
+            phase,
+            definite: !phase.may_have_submitted(),
+            retryable: None,
+            message,
+            recovery: if phase.may_have_submitted() { INSPECT } else { CONFIGURATION },
+            msp_code: None,
+        }
+    }
+
+    /// FAIL-6h: a phase took longer than its budget.
+    #[must_use]
+    pub fn deadline(phase: Phase, budget: Duration) -> Self {
+        let variable = match phase {
+            Phase::Submitting | Phase::Running => "MUSE_CODE_ACP_SUBMIT_TIMEOUT_MS",
+            Phase::Initializing | Phase::Preparing => "MUSE_CODE_ACP_STARTUP_TIMEOUT_MS",
+        };
+        let what = match phase {
+            Phase::Initializing => "start Muse and finish its handshake",
+            Phase::Preparing => "open the session in Muse",
+            Phase::Submitting => "get the prompt acknowledged by Muse",
+            Phase::Running => "finish the turn",
+        };
+        let message = format!("failed to {what} within {} ms ({variable})", budget.as_millis());
+        let failure = Self::new("deadlineExceeded", Source::Adapter, phase, message);
+        Self { retryable: Some(false), ..failure }
+    }
+
+    /// PO-37, FAIL-6d, FAIL-6g: the connection to the host ended.
+    #[must_use]
+    pub fn host_lost(phase: Phase) -> Self {
+        let (kind, message) = if phase == Phase::Running {
+            ("terminalUnknown", "Muse ended before it reported how the turn ended")
+        } else {
+            ("transportError", "Muse closed its connection")
+        };
+        Self::new(kind, Source::Transport, phase, message.to_owned())
+    }
+
+    /// Adds what the process said by ending; a recognised diagnostic changes the kind (FAIL-11),
+    /// but not that of an adapter deadline.
+    #[must_use]
+    pub fn with_end(mut self, end: &HostEnd) -> Self {
+        if self.source != Source::Transport {
+            return self;
+        }
+        if end.sdk_disabled {
+            "environmentError".clone_into(&mut self.kind);
+            self.source = Source::Host;
+            self.retryable = Some(false);
+            "this Muse was built or configured without `muse serve`; upgrade Muse, or set \
+             MUSE_CODE_ACP_BACKEND=exec"
+                .clone_into(&mut self.message);
+            return self;
+        }
+        let meaning = match end.code {
+            Some(2) => " (usage error)",
+            Some(3) => " (configuration error: fix the configuration, then try again)",
+            Some(4) => " (the session is held by another client)",
+            Some(5) => " (this build of Muse does not offer `muse serve`)",
+            _ => "",
+        };
+        match (end.code, end.signal) {
+            (Some(code), _) => {
+                self.message.push_str(&format!("; it exited with code {code}{meaning}"));
+            }
+            (None, Some(signal)) => self.message.push_str(&format!("; signal {signal} ended it")),
+            (None, None) => {}
+        }
+        self
+    }
+
+    /// PO-6: no host can be started.
+    #[must_use]
+    pub fn unavailable(error: &ResolveError, redactor: &Redactor) -> Self {
+        let message = match error {
+            ResolveError::Override(path) => format!(
+                "MUSE_CODE_EXECUTABLE names no executable file: {}; install Muse Code or correct \
+                 the variable",
+                redactor.clean(path)
+            ),
+            ResolveError::NotOnPath => "no executable `muse` was found on PATH; install Muse Code \
+                                        or set MUSE_CODE_EXECUTABLE to its path"
+                .to_owned(),
+            ResolveError::NoServe { binary, version } => format!(
+                "{} ({}) has no working `muse serve`; Muse 1.1.1 or newer is needed. Upgrade \
+                 Muse, or set MUSE_CODE_ACP_BACKEND=exec",
+                redactor.clean(binary),
+                version.as_deref().unwrap_or("version unknown")
+            ),
+        };
+        let failure = Self::new("hostUnavailable", Source::Adapter, Phase::Initializing, message);
+        Self { retryable: Some(false), ..failure }
+    }
+
+    /// The process could not be started although the binary is there.
+    #[must_use]
+    pub fn spawn(binary: &str, redactor: &Redactor) -> Self {
+        let message =
+            format!("failed to start {}; check that it can be executed", redactor.clean(binary));
+        let failure = Self::new("hostUnavailable", Source::Adapter, Phase::Initializing, message);
+        Self { retryable: Some(false), ..failure }
+    }
+
+    /// FAIL-6f: the host refused a request. No text of the host is shown for decisions (FAIL-18).
+    #[must_use]
+    pub fn refused(method: &str, error: &RpcError, phase: Phase, redactor: &Redactor) -> Self {
+        let data = error.data.as_ref();
+        let kind = data
+            .and_then(|data| data.get("kind"))
+            .and_then(serde_json::Value::as_str)
+            .map_or_else(|| "hostError".to_owned(), |kind| redactor.clean(kind));
+        let retryable =
+            data.and_then(|data| data.get("retryable")).and_then(serde_json::Value::as_bool);
+        let message = format!("Muse refused {method}: {kind} (code {})", error.code);
+        let source = if kind == "authRequired" { Source::Provider } else { Source::Host };
+        let mut failure = Self::new(&kind, source, phase, message);
+        failure.definite = true;
+        failure.retryable = retryable;
+        failure.msp_code = Some(error.code);
+        failure.recovery = match failure.kind.as_str() {
+            "sessionInUse" => "another client holds this session: close it there, then try again",
+            _ => hint(&failure.kind, failure.recovery),
+        };
+        failure
+    }
+
+    /// PO-6: the host said something that the protocol does not allow.
+    #[must_use]
+    pub fn protocol(phase: Phase, what: &str) -> Self {
+        Self::new("protocolViolation", Source::Transport, phase, what.to_owned())
+    }
+
+    /// WS-5, HOST-4, HOST-5: what the host opened is not what was asked for.
+    #[must_use]
+    pub fn unconfirmed(what: &str) -> Self {
+        Self::new("protocolViolation", Source::Adapter, Phase::Preparing, what.to_owned())
+    }
+
+    /// FAIL-6a..6c: the turn ended, and this is the host's reason.
+    #[must_use]
+    pub fn terminal(error: &TurnError, redactor: &Redactor) -> Self {
+        let kind = redactor.clean(&error.kind);
+        let source = match kind.as_str() {
+            "authRequired" | "modelError" => Source::Provider,
+            _ => Source::Host,
+        };
+        let message = redactor.clean(&error.message);
+        let mut failure = Self::new(&kind, source, Phase::Running, message);
+        failure.definite = true;
+        failure.retryable = error.retryable;
+        failure.recovery = hint(&kind, BEFORE_SUBMITTING);
+        failure
+    }
+
+    /// FAIL-6e: the turn was taken back before it ran.
+    #[must_use]
+    pub fn unqueued() -> Self {
+        let message = "the turn was taken out of Muse's queue before it ran".to_owned();
+        let mut failure = Self::new("unqueued", Source::Host, Phase::Running, message);
+        failure.definite = true;
+        failure.retryable = Some(false);
+        failure.recovery = BEFORE_SUBMITTING;
+        failure
+    }
+
+    /// APR-25: the host refused a decision. Only the code is told (FAIL-18).
+    #[must_use]
+    pub fn approval_rejected(code: i64) -> Self {
+        let message = format!("Muse refused the decision on an approval (code {code})");
+        let failure = Self::new("approvalRejected", Source::Host, Phase::Running, message);
+        Self { msp_code: Some(code), ..failure }
+    }
+
+    /// APR-9, APR-21: there is no choice that could be sent.
+    #[must_use]
+    pub fn approval_unavailable(what: &str) -> Self {
+        Self::new("approvalUnavailable", Source::Adapter, Phase::Running, what.to_owned())
+    }
+
+    /// APR-20, PO-46: the editor's answer to a permission question is unusable.
+    #[must_use]
+    pub fn permission_invalid(what: &str) -> Self {
+        Self::new("permissionInvalid", Source::Adapter, Phase::Running, what.to_owned())
+    }
+
+    /// ELI-2: this client cannot be asked.
+    #[must_use]
+    pub fn user_input_unsupported() -> Self {
+        let message = "Muse asked a question that this version of the adapter cannot show; the \
+                       question was cancelled"
+            .to_owned();
+        Self::new("userInputUnsupported", Source::Adapter, Phase::Running, message)
+    }
+
+    /// GAP-5: part of the host's output was dropped and cannot be fetched.
+    #[must_use]
+    pub fn gap(phase: Phase) -> Self {
+        let message = "Muse dropped part of its output for this connection, and this version of \
+                       the adapter cannot fetch it again; reload the session"
+            .to_owned();
+        Self::new("viewGapUnrecoverable", Source::Transport, phase, message)
+    }
+
+    /// VEV: the host unloaded the session under a running turn.
+    #[must_use]
+    pub fn session_unloaded(phase: Phase) -> Self {
+        let message = "Muse unloaded the session while the turn ran".to_owned();
+        Self::new("terminalUnknown", Source::Transport, phase, message)
+    }
+
+    /// The kind, for logs and tests.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// The phase in which the cause was observed.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The error that answers the prompt.
+    #[must_use]
+    pub fn to_acp(&self) -> RpcError {
+        let submitted = self.phase.may_have_submitted();
+        let mut failure = json!({
+            "kind": self.kind,
+            "source": match self.source {
+                Source::Host => "host",
+                Source::Provider => "provider",
+                Source::Transport => "transport",
+                Source::Adapter => "adapter",
+            },
+            "phase": self.phase.as_str(),
+            "execution": if submitted { "possiblySubmitted" } else { "notSubmitted" },
+            "outcome": if self.definite { "failed" } else { "unknown" },
+            "recovery": self.recovery,
+        });
+        if let Some(retryable) = self.retryable {
+            failure["retryable"] = json!(retryable);
+        }
+        if let Some(code) = self.msp_code {
+            failure["mspCode"] = json!(code);
+        }
+        let code = match self.kind.as_str() {
+            "authRequired" => -32000,
+            // PO-32: somebody else holds the session, which is no fault inside.
+            "sessionInUse" => -32600,
+            _ => -32603,
+        };
+        RpcError::new(code, self.message.clone()).with_data(json!({ "failure": failure }))
+    }
+}
+
+/// FAIL-14.
+fn hint(kind: &str, otherwise: &'static str) -> &'static str {
+    match kind {
+        "authRequired" => {
+            "replace the credentials or log in, then submit the prompt again yourself"
+        }
+        "configError" | "environmentError" | "projectionError" => {
+            "check the model, the provider, the workspace and the input configuration"
+        }
+        "terminalUnknown" | "transportError" => INSPECT,
+        _ => otherwise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// kind, source, phase, execution, outcome, code: the rows of §15.2 that this version produces.
+    #[test]
+    fn every_row_of_the_classification_is_produced() {
+        let redactor = Redactor::default();
+        let turn =
+            |kind: &str| TurnError { kind: kind.into(), message: "m".into(), retryable: None };
+        let budget = Duration::from_millis(5);
+        let refusal = |kind: &str| {
+            let error = RpcError::new(-32030, "text").with_data(json!({ "kind": kind }));
+            Failure::refused("session/setModel", &error, Phase::Preparing, &redactor)
+        };
+        let rows = [
+            (
+                Failure::terminal(&turn("authRequired"), &redactor),
+                "authRequired provider running possiblySubmitted failed -32000",
+            ),
+            (
+                Failure::terminal(&turn("modelError"), &redactor),
+                "modelError provider running possiblySubmitted failed -32603",
+            ),
+            (
+                Failure::terminal(&turn("configError"), &redactor),
+                "configError host running possiblySubmitted failed -32603",
+            ),
+            (
+                Failure::terminal(&turn("never seen"), &redactor),
+                "never seen host running possiblySubmitted failed -32603",
+            ),
+            (
+                Failure::host_lost(Phase::Running),
+                "terminalUnknown transport running possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::host_lost(Phase::Submitting),
+                "transportError transport submitting possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::host_lost(Phase::Preparing),
+                "transportError transport preparing notSubmitted failed -32603",
+            ),
+            (Failure::unqueued(), "unqueued host running possiblySubmitted failed -32603"),
+            (
+                refusal("commandRejected"),
+                "commandRejected host preparing notSubmitted failed -32603",
+            ),
+            (refusal("sessionInUse"), "sessionInUse host preparing notSubmitted failed -32600"),
+            (refusal("authRequired"), "authRequired provider preparing notSubmitted failed -32000"),
+            (
+                Failure::deadline(Phase::Initializing, budget),
+                "deadlineExceeded adapter initializing notSubmitted failed -32603",
+            ),
+            (
+                Failure::deadline(Phase::Preparing, budget),
+                "deadlineExceeded adapter preparing notSubmitted failed -32603",
+            ),
+            (
+                Failure::deadline(Phase::Submitting, budget),
+                "deadlineExceeded adapter submitting possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::unavailable(&ResolveError::NotOnPath, &redactor),
+                "hostUnavailable adapter initializing notSubmitted failed -32603",
+            ),
+            (
+                Failure::protocol(Phase::Submitting, "w"),
+                "protocolViolation transport submitting possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::gap(Phase::Running),
+                "viewGapUnrecoverable transport running possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::approval_rejected(-32052),
+                "approvalRejected host running possiblySubmitted unknown -32603",
+            ),
+        ];
+        for (failure, expected) in rows {
+            let error = failure.to_acp();
+            let object = &error.data.as_ref().expect("data")["failure"];
+            let word = |name: &str| object[name].as_str().expect(name).to_owned();
+            let got = format!(
+                "{} {} {} {} {} {}",
+                word("kind"),
+                word("source"),
+                word("phase"),
+                word("execution"),
+                word("outcome"),
+                error.code
+            );
+            assert_eq!(got, expected);
+            assert!(!word("recovery").is_empty());
+        }
+    }
+
+    #[test]
+    fn the_exit_code_is_told_only_when_the_connection_was_the_cause() {
+        let end = HostEnd { code: Some(3), ..HostEnd::default() };
+        let lost = Failure::host_lost(Phase::Initializing).with_end(&end);
+        assert!(lost.message.contains("code 3 (configuration error"), "{}", lost.message);
+        let deadline = Failure::deadline(Phase::Submitting, Duration::from_secs(1));
+        assert_eq!(deadline.clone().with_end(&end), deadline);
+    }
+
+    #[test]
+    fn a_recognised_diagnostic_becomes_an_environment_error_but_never_replaces_a_deadline() {
+        let end = HostEnd { code: Some(1), signal: None, sdk_disabled: true };
+        assert_eq!(
+            Failure::host_lost(Phase::Initializing).with_end(&end).kind(),
+            "environmentError"
+        );
+        let deadline = Failure::deadline(Phase::Initializing, Duration::from_secs(1));
+        assert_eq!(deadline.with_end(&end).kind(), "deadlineExceeded");
+    }
+}

@@ -1,0 +1,250 @@
+//! Everything that ends a turn or a host: terminals, failures, cancellation, deadlines, host ends
+//! (adapter-turns.md §13, §22; adapter-sessions.md §13-16).
+
+use serde_json::json;
+
+use super::{Closing, Cx, Host, IDLE_EXPIRY, ROTATE_AFTER, Session, Slot};
+use crate::acp::update;
+use crate::core::failure::{Failure, Phase};
+use crate::core::io::{HostEnd, HostId, Output};
+use crate::core::turn::{CANCEL_GRACE, EXIT_GRACE, HostCall, Stage, TITLE_BUDGET, Turn};
+use crate::msp::command::{SessionRead, SessionResult, TurnCancel};
+use crate::msp::event::Terminal;
+use crate::wire::peer::Outcome;
+
+impl Host {
+    /// One log line per kind of oddity and host.
+    pub(super) fn log_once(&mut self, what: &'static str) {
+        if !self.logged.contains(&what) {
+            self.logged.push(what);
+            tracing::warn!(code = "odd-line", host = self.id.0, what, "skipped");
+        }
+    }
+}
+
+impl Session {
+    /// The host's terminal of our turn (§22).
+    pub(super) fn on_terminal(&mut self, cx: &mut Cx<'_>, terminal: Terminal) {
+        if self.turn.as_ref().is_some_and(|turn| turn.cancelled) {
+            return self.finish_cancelled(cx); // CAN-4, STOP-4
+        }
+        self.publish(cx, |fold, workspace, out| fold.flush(workspace, out));
+        match terminal {
+            Terminal::Completed => self.read_title(cx),
+            Terminal::Cancelled => self.finish_stopped(cx, "cancelled"),
+            Terminal::Failed(error) if error.kind == "stepLimit" => {
+                self.finish_stopped(cx, "max_turn_requests"); // STOP-3
+            }
+            Terminal::Failed(error) => {
+                self.fail_turn(cx, Failure::terminal(&error, &cx.config.redactor));
+            }
+            Terminal::Unqueued => self.fail_turn(cx, Failure::unqueued()),
+        }
+    }
+
+    /// TRN-10: one bounded read; whatever it gives, the turn has ended well.
+    fn read_title(&mut self, cx: &mut Cx<'_>) {
+        let Some(turn) = &mut self.turn else { return };
+        turn.stage = Stage::Titling;
+        turn.deadline = Some(cx.now.after(TITLE_BUDGET));
+        let (id, generation) = (self.id.clone(), turn.generation);
+        let params = SessionRead { session_id: &id, exclude_items: true };
+        self.call(cx, "session/read", &params, HostCall::Title(generation));
+    }
+
+    pub(super) fn on_title(&mut self, cx: &mut Cx<'_>, outcome: Outcome<'_>) {
+        if !matches!(self.turn.as_ref().map(|turn| &turn.stage), Some(Stage::Titling)) {
+            return;
+        }
+        if let Outcome::Ok(raw) = outcome
+            && let Ok(result) = serde_json::from_str::<SessionResult>(raw.get())
+            && let Some(title) = result.session.title.filter(|title| !title.trim().is_empty())
+        {
+            let title = crate::core::redact::cut(title.trim(), 512);
+            cx.update(&self.id, update::session_info(title, result.session.updated_at));
+        }
+        self.finish_well(cx, true);
+    }
+
+    /// STOP-1. The host is kept when nothing speaks against it (HOST-11).
+    fn finish_well(&mut self, cx: &mut Cx<'_>, reusable: bool) {
+        let Some(turn) = self.turn.take() else { return };
+        self.publish(cx, |fold, workspace, out| fold.end_turn(workspace, out));
+        if let Slot::Live(host) = &mut self.slot {
+            host.good_turns += 1;
+            host.idle_until = Some(cx.now.after(IDLE_EXPIRY));
+            if !reusable || host.good_turns >= ROTATE_AFTER || host.approvals.has_pending() {
+                self.close_host(cx);
+            }
+        }
+        cx.succeed(&turn.request, &json!({ "stopReason": "end_turn" }));
+        self.go_on_closing(cx);
+    }
+
+    /// An ending that is neither good nor an error: answered, and the host is not used again.
+    fn finish_stopped(&mut self, cx: &mut Cx<'_>, reason: &str) {
+        let Some(turn) = self.turn.take() else { return };
+        self.close_host(cx);
+        cx.succeed(&turn.request, &json!({ "stopReason": reason }));
+        self.go_on_closing(cx);
+    }
+
+    /// CAN-4, CAN-9.
+    pub(super) fn finish_cancelled(&mut self, cx: &mut Cx<'_>) {
+        self.finish_stopped(cx, "cancelled");
+    }
+
+    /// Ends the turn with its first cause (FAIL-10). Cancellation that came before wins (FAIL-12).
+    pub(super) fn fail_turn(&mut self, cx: &mut Cx<'_>, failure: Failure) {
+        let Some(turn) = self.turn.take() else { return };
+        self.close_host(cx);
+        if turn.cancelled {
+            cx.succeed(&turn.request, &json!({ "stopReason": "cancelled" }));
+        } else {
+            tracing::warn!(
+                code = "turn-failed",
+                session = %self.id,
+                kind = failure.kind(),
+                phase = failure.phase().as_str(),
+            );
+            cx.fail(&turn.request, &failure.to_acp());
+        }
+        self.go_on_closing(cx);
+    }
+
+    /// `session/cancel` (CAN-1..6). A second one changes nothing (CAN-11).
+    pub fn cancel(&mut self, cx: &mut Cx<'_>) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.cancelled) else { return };
+        match &turn.stage {
+            Stage::AwaitingExit { .. } => {} // CAN-5: a failure was observed before
+            Stage::Running { turn: native } => {
+                let (native, generation) = (native.clone(), turn.generation);
+                turn.cancelled = true;
+                turn.deadline = Some(cx.now.after(CANCEL_GRACE));
+                if let Slot::Live(host) = &self.slot {
+                    cx.out.push_back(Output::Unthrottle(host.id));
+                }
+                let (id, command) = (self.id.clone(), cx.ids.uuid());
+                let params = TurnCancel { command_id: &command, session_id: &id, turn_id: &native };
+                self.call(cx, "turn/cancel", &params, HostCall::TurnCancel(generation));
+            }
+            _ => {
+                turn.cancelled = true;
+                self.finish_cancelled(cx); // CAN-6
+            }
+        }
+    }
+
+    /// Shutdown: the turn ends now.
+    pub(super) fn abandon(&mut self, cx: &mut Cx<'_>) {
+        let Some(turn) = &mut self.turn else { return };
+        if let Stage::AwaitingExit { failure } = &turn.stage {
+            let failure = failure.as_ref().clone();
+            return self.fail_turn(cx, failure);
+        }
+        turn.cancelled = true;
+        self.finish_cancelled(cx);
+    }
+
+    pub(super) fn on_turn_deadline(&mut self, cx: &mut Cx<'_>) {
+        let Some(turn) = &self.turn else { return };
+        match (&turn.stage, turn.phase()) {
+            (Stage::AwaitingExit { failure }, _) => {
+                let failure = failure.as_ref().clone();
+                self.fail_turn(cx, failure);
+            }
+            (Stage::Running { .. }, _) => self.finish_cancelled(cx), // CAN-3: the grace is over
+            (Stage::Titling, _) => self.finish_well(cx, false),
+            (_, phase) => {
+                let budget = match phase {
+                    Phase::Submitting => cx.config.submit,
+                    _ => cx.config.startup,
+                };
+                self.fail_turn(cx, Failure::deadline(phase, budget));
+            }
+        }
+    }
+
+    /// The host's output ended while it was in use. Its exit may say why, so the answer waits for it
+    /// within a bound (PRC-6); the cause is fixed now.
+    pub fn on_host_eof(&mut self, cx: &mut Cx<'_>, id: HostId) {
+        if !matches!(&self.slot, Slot::Live(host) if host.id == id) {
+            return;
+        }
+        let awaits = match &mut self.turn {
+            None => false,
+            Some(turn) if turn.cancelled => false,
+            Some(Turn { stage: Stage::Titling, .. }) => {
+                return self.finish_well(cx, false); // the terminal was seen: END-5
+            }
+            Some(turn) => {
+                let failure = Box::new(Failure::host_lost(turn.phase()));
+                turn.stage = Stage::AwaitingExit { failure };
+                turn.deadline = Some(cx.now.after(EXIT_GRACE));
+                true
+            }
+        };
+        if awaits {
+            self.close_host(cx);
+        } else if self.turn.is_some() {
+            self.finish_cancelled(cx);
+        } else {
+            self.close_host(cx);
+        }
+    }
+
+    /// The host has exited.
+    pub fn on_host_gone(&mut self, cx: &mut Cx<'_>, id: HostId, end: &HostEnd) {
+        tracing::info!(code = "host-gone", host = id.0, exit = ?end.code, signal = ?end.signal);
+        if matches!(&self.slot, Slot::Live(host) if host.id == id) {
+            self.on_host_eof(cx, id);
+        }
+        if !matches!(self.slot, Slot::Closing(closing) if closing == id) {
+            return;
+        }
+        self.slot = Slot::Empty;
+        match self.turn.as_ref().map(|turn| &turn.stage) {
+            Some(Stage::AwaitingExit { failure }) => {
+                let failure = failure.as_ref().clone().with_end(end);
+                self.fail_turn(cx, failure);
+            }
+            Some(Stage::WaitingForOldHost { .. }) => self.spawn(cx),
+            _ => {}
+        }
+        self.go_on_closing(cx);
+    }
+
+    /// The host process could not be started.
+    pub fn on_spawn_failed(&mut self, cx: &mut Cx<'_>, id: HostId) {
+        let Slot::Live(host) = &self.slot else { return };
+        if host.id != id {
+            return;
+        }
+        let failure = Failure::spawn(&host.resolved.binary, &cx.config.redactor);
+        self.slot = Slot::Empty;
+        self.fail_turn(cx, failure);
+    }
+
+    /// Ends the live host, if there is one: open cards get their last word first (BKG-3).
+    pub(super) fn close_host(&mut self, cx: &mut Cx<'_>) {
+        self.publish(cx, |fold, _, out| fold.host_lost(out));
+        if let Slot::Live(host) = &self.slot {
+            let id = host.id;
+            cx.out.push_back(Output::CloseHost(id));
+            self.slot = Slot::Closing(id);
+        }
+    }
+
+    /// Goes on with `session/close` or the shutdown as far as it can now.
+    pub(super) fn go_on_closing(&mut self, cx: &mut Cx<'_>) {
+        if self.closing.is_none() || self.turn.is_some() {
+            return;
+        }
+        self.close_host(cx);
+        if self.is_closed()
+            && let Some(Closing::Request(id)) = self.closing.replace(Closing::Shutdown)
+        {
+            cx.succeed(&id, &json!({}));
+        }
+    }
+}

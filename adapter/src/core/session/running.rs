@@ -1,0 +1,373 @@
+//! From the acknowledgement to the host's terminal: the fold, approvals, decisions (adapter-turns.md
+//! §3-6, §10, §13).
+
+use serde_json::json;
+use serde_json::value::RawValue;
+
+use super::{Cx, Session, Slot};
+use crate::acp::{self, schema, update};
+use crate::core::approvals::Decision;
+use crate::core::failure::{Failure, Phase};
+use crate::core::io::Output;
+use crate::core::turn::{EditorCall, HostCall, Stage};
+use crate::msp::command::{ApprovalDecide, TurnStartResult, UserInputCancel};
+use crate::msp::event::{self, Event, UserInput};
+use crate::msp::{Approval, ApprovalId, TurnId, code};
+use crate::wire::peer::Outcome;
+use crate::wire::{Id, Incoming, Line, RpcError, envelope};
+
+impl Session {
+    /// A line of this session's host. Lines of a host that is being closed are not looked at.
+    pub fn on_host_line(&mut self, cx: &mut Cx<'_>, line: &Line<'_>) {
+        let Slot::Live(host) = &mut self.slot else { return };
+        match host.peer.receive(line) {
+            Incoming::Notification { method, params } => self.on_notification(cx, &method, params),
+            Incoming::Response { token, outcome } => self.on_answer(cx, token, outcome),
+            Incoming::Request { id, method, params } => self.on_request(cx, &id, &method, params),
+            Incoming::Unmatched => host.log_once("a response to no request of ours"),
+            // PO-36: counted, logged once per kind, skipped.
+            Incoming::Invalid(_) => host.log_once("a line that is no frame"),
+        }
+    }
+
+    fn on_answer(&mut self, cx: &mut Cx<'_>, call: HostCall, outcome: Outcome<'_>) {
+        let current =
+            |generation: u64| self.turn.as_ref().is_some_and(|turn| turn.generation == generation);
+        match call {
+            HostCall::TurnStart(generation) if current(generation) => {
+                self.on_acknowledged(cx, outcome);
+            }
+            HostCall::TurnCancel(generation) if current(generation) => {
+                if !matches!(outcome, Outcome::Ok(_)) {
+                    self.finish_cancelled(cx); // CAN-3
+                }
+            }
+            HostCall::Decide(generation) if current(generation) => self.on_decided(cx, outcome),
+            HostCall::Title(generation) if current(generation) => self.on_title(cx, outcome),
+            HostCall::TurnStart(_)
+            | HostCall::TurnCancel(_)
+            | HostCall::Decide(_)
+            | HostCall::Title(_)
+            | HostCall::Forgotten => {}
+            opening => self.on_opening_answer(cx, &opening, outcome),
+        }
+    }
+
+    /// ENV-10: a receipt at once, before any thought; it decides nothing.
+    fn on_request(&mut self, cx: &mut Cx<'_>, id: &Id, method: &str, params: Option<&RawValue>) {
+        let Slot::Live(host) = &mut self.slot else { return };
+        if id.as_ours().is_none_or(|id| id == 0) {
+            return host.log_once("a request with an unusable id"); // ENV-6
+        }
+        let view_event = match method {
+            "approval/request" => "approval/requested",
+            "userInput/request" => "userInput/requested",
+            _ => {
+                let error = RpcError::new(code::METHOD_NOT_FOUND, "method not found")
+                    .with_data(json!({ "kind": "methodNotFound" }));
+                cx.out.push_back(Output::Host(host.id, envelope::failure(id, &error)));
+                return;
+            }
+        };
+        cx.out.push_back(Output::Host(host.id, envelope::success(id, &json!({}))));
+        self.on_notification(cx, view_event, params);
+    }
+
+    /// One view event, by whatever way it came.
+    fn on_notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+        if let Some(turn) = &mut self.turn
+            && let Stage::Submitted { held, .. } = &mut turn.stage
+        {
+            if !held.keep(method, params) {
+                let what = "Muse sent too much before it acknowledged the turn";
+                self.fail_turn(cx, Failure::protocol(Phase::Submitting, what));
+            }
+            return;
+        }
+        let event = event::decode(method, params);
+        if let Event::Delta(delta) = &event {
+            if delta.session_id == self.id.as_str() && self.is_shown() {
+                let now = cx.now;
+                self.publish(cx, |fold, workspace, out| fold.delta(delta, now, workspace, out));
+            }
+            return;
+        }
+        if matches!(event, Event::Ignored) {
+            return;
+        }
+        if event::session_of(params).as_ref() == Some(&self.id) {
+            self.on_event(cx, method, params, event);
+        }
+    }
+
+    fn on_event(
+        &mut self,
+        cx: &mut Cx<'_>,
+        method: &str,
+        params: Option<&RawValue>,
+        event: Event<'_>,
+    ) {
+        match event {
+            Event::Item(item) => self.on_item(cx, *item),
+            Event::TurnStarted(turn) => self.note_native_turn(Some(turn)),
+            Event::TurnEnded(turn, terminal) => {
+                if self.turn.as_ref().and_then(|turn| turn.running()) == Some(&turn) {
+                    self.on_terminal(cx, terminal);
+                } else {
+                    self.note_native_turn(None);
+                }
+            }
+            Event::Approval(approval) => self.on_approval(cx, *approval),
+            Event::ApprovalUpdated(update) => {
+                if let Slot::Live(host) = &mut self.slot {
+                    host.approvals.updated(*update);
+                }
+                self.ask(cx);
+            }
+            Event::ApprovalResolved(approval) => {
+                if let Slot::Live(host) = &mut self.slot {
+                    host.approvals.resolved(&approval);
+                }
+            }
+            Event::UserInput(input) => self.on_user_input(cx, &input),
+            Event::Gap => self.on_lost_view(cx, Failure::gap),
+            Event::SessionClosed => self.on_lost_view(cx, Failure::session_unloaded),
+            Event::Undecodable => self.on_undecodable(cx, method, params),
+            Event::Delta(_) | Event::UserInputSettled(_) | Event::Ignored => {}
+        }
+        #[cfg(test)]
+        assert!(method != "item/started" || self.workspace != "/panic", "made to fail by a test");
+    }
+
+    /// TRN-4: record, introduce the host, then everything that came before.
+    fn on_acknowledged(&mut self, cx: &mut Cx<'_>, outcome: Outcome<'_>) {
+        let Some(ack) = self.read::<TurnStartResult>(cx, "turn/start", outcome) else { return };
+        let Some(turn) = &mut self.turn else { return };
+        let Stage::Submitted { command, held } = &mut turn.stage else { return };
+        let echoed = ack.command_id.as_deref().is_none_or(|echo| echo == command);
+        let steered = match ack.disposition.as_deref() {
+            Some("started" | "queued") => false,
+            Some("steered") => true,
+            _ => ack.started_new_turn == Some(false), // TOL-13
+        };
+        let accepted = ack.status.as_deref().is_none_or(|status| status == "accepted");
+        if !echoed || steered || !accepted {
+            let what = "Muse acknowledged something else than the turn that was submitted"; // PO-11
+            return self.fail_turn(cx, Failure::protocol(Phase::Submitting, what));
+        }
+        let held = std::mem::take(held);
+        turn.stage = Stage::Running { turn: ack.turn_id };
+        turn.deadline = None;
+        let elapsed_ms = cx.now.since(turn.since).as_millis();
+        turn.since = cx.now;
+        tracing::info!(code = "phase", session = %self.id, phase = "running", elapsed_ms);
+        if let Slot::Live(host) = &mut self.slot
+            && !std::mem::replace(&mut host.introduced, true)
+        {
+            let version = host.resolved.version.as_deref();
+            let facts = update::host_compatibility(version, host.fingerprint.as_deref());
+            cx.update(&self.id, facts);
+        }
+        for (method, params) in held.into_events() {
+            self.on_notification(cx, &method, Some(&params));
+        }
+        self.ask(cx);
+    }
+
+    fn on_item(&mut self, cx: &mut Cx<'_>, item: crate::msp::Item) {
+        if !self.is_shown() {
+            return;
+        }
+        let turn = self.turn.as_ref().and_then(|turn| turn.running()).cloned();
+        let mut full = false;
+        self.publish(cx, |fold, workspace, out| {
+            full = fold.item(item, turn.as_ref(), workspace, out).is_err();
+        });
+        if full {
+            let what = "Muse opened more items in one turn than the adapter keeps";
+            self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+        }
+    }
+
+    /// Nothing more is shown once the editor asked to cancel.
+    fn is_shown(&self) -> bool {
+        self.turn.as_ref().is_none_or(|turn| !turn.cancelled)
+    }
+
+    fn note_native_turn(&mut self, started: Option<TurnId>) {
+        if self.turn.is_none()
+            && let Slot::Live(host) = &mut self.slot
+        {
+            host.native_turn = started;
+        }
+    }
+
+    fn on_approval(&mut self, cx: &mut Cx<'_>, approval: Approval) {
+        let Slot::Live(host) = &mut self.slot else { return };
+        if host.approvals.requested(approval).is_err() {
+            let what = "Muse opened more approvals than the adapter keeps";
+            return self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+        }
+        self.ask(cx);
+    }
+
+    /// APR-5: only while a turn runs and was not cancelled.
+    fn ask(&mut self, cx: &mut Cx<'_>) {
+        loop {
+            let Some(turn) = self.turn.as_ref().filter(|turn| !turn.cancelled) else { return };
+            let (Some(running), generation) = (turn.running(), turn.generation) else { return };
+            let Slot::Live(host) = &mut self.slot else { return };
+            let question = match host.approvals.next_question(self.id.as_str(), running) {
+                None => return,
+                Some(Ok(question)) => question,
+                Some(Err(_)) => {
+                    let what = "Muse asks for an approval but offers no choice that can be shown";
+                    return self.fail_turn(cx, Failure::approval_unavailable(what));
+                }
+            };
+            let call = EditorCall::Permission {
+                session: self.id.clone(),
+                generation,
+                approval: question.approval,
+                source_index: question.source_index,
+            };
+            match cx.editor.request(acp::method::REQUEST_PERMISSION, &question.request, call) {
+                Some((_, line)) => cx.out.push_back(Output::Editor(line)),
+                None => {
+                    let what = "the editor answers none of its permission questions";
+                    return self.fail_turn(cx, Failure::permission_invalid(what));
+                }
+            }
+        }
+    }
+
+    /// The editor's answer to a permission question; a late one is dropped (APR-22, CAN-7).
+    pub fn on_permission(
+        &mut self,
+        cx: &mut Cx<'_>,
+        generation: u64,
+        approval: &ApprovalId,
+        source_index: u64,
+        outcome: Outcome<'_>,
+    ) {
+        let Some(turn) = &self.turn else { return };
+        if turn.generation != generation || turn.cancelled || turn.running().is_none() {
+            return;
+        }
+        let Slot::Live(host) = &mut self.slot else { return };
+        // PIT-5, PO-46: anything but a well-formed answer grants nothing.
+        let answer: Option<schema::RequestPermissionResponse> = match outcome {
+            Outcome::Ok(raw) => serde_json::from_str(raw.get()).ok(),
+            Outcome::Err(_) | Outcome::Impossible => None,
+        };
+        let decision = match answer.map(|answer| answer.outcome) {
+            Some(schema::RequestPermissionOutcome::Selected(selected)) => {
+                host.approvals.selected(approval, source_index, &selected.option_id.0)
+            }
+            Some(schema::RequestPermissionOutcome::Cancelled) => {
+                host.approvals.dismissed(approval, source_index)
+            }
+            _ => {
+                let what = "the editor's answer to a permission question cannot be read";
+                return self.fail_turn(cx, Failure::permission_invalid(what));
+            }
+        };
+        match decision {
+            Decision::Obsolete => {}
+            Decision::NotOffered => {
+                let what = "the editor chose something that Muse does not offer";
+                self.fail_turn(cx, Failure::permission_invalid(what));
+            }
+            Decision::NoDenial => {
+                let what = "the question was dismissed and Muse offers no way to deny it";
+                self.fail_turn(cx, Failure::approval_unavailable(what));
+            }
+            Decision::Send(requirement, choice) => {
+                let (id, command) = (self.id.clone(), cx.ids.uuid());
+                let params = ApprovalDecide {
+                    command_id: &command,
+                    session_id: &id,
+                    approval_id: approval,
+                    requirement_id: &requirement,
+                    choice_id: &choice.choice_id,
+                };
+                self.call(cx, "approval/decide", &params, HostCall::Decide(generation));
+            }
+        }
+    }
+
+    /// APR-24, APR-25.
+    fn on_decided(&mut self, cx: &mut Cx<'_>, outcome: Outcome<'_>) {
+        match outcome {
+            Outcome::Ok(_) => {}
+            Outcome::Err(error) if is_overtaken(&error) => {
+                tracing::info!(code = "decision-overtaken", session = %self.id, msp_code = error.code);
+                self.ask(cx);
+            }
+            Outcome::Err(error) => self.fail_turn(cx, Failure::approval_rejected(error.code)),
+            Outcome::Impossible => {
+                let what = "Muse's answer to approval/decide is unusable";
+                self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+            }
+        }
+    }
+
+    /// ELI-2: the failure first, then one `userInput/cancel`.
+    fn on_user_input(&mut self, cx: &mut Cx<'_>, input: &UserInput) {
+        let Some(turn) = &self.turn else { return };
+        if turn.cancelled || turn.running().is_none() {
+            return;
+        }
+        let (id, command) = (self.id.clone(), cx.ids.uuid());
+        let params = UserInputCancel {
+            command_id: &command,
+            session_id: &id,
+            user_input_id: &input.user_input_id,
+            reason: "this client cannot show questions",
+        };
+        self.call(cx, "userInput/cancel", &params, HostCall::Forgotten);
+        self.fail_turn(cx, Failure::user_input_unsupported());
+    }
+
+    /// GAP-5, GAP-7: without a turn the host is only not used again.
+    fn on_lost_view(&mut self, cx: &mut Cx<'_>, failure: fn(Phase) -> Failure) {
+        match &self.turn {
+            Some(turn) if turn.cancelled => {}
+            Some(turn) => {
+                let failure = failure(turn.phase());
+                self.fail_turn(cx, failure);
+            }
+            None => self.close_host(cx),
+        }
+    }
+
+    /// TOL-18, PO-42: an item goes on with its next snapshot; without a terminal or an approval the
+    /// turn could only hang, so it fails instead.
+    fn on_undecodable(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+        if let Slot::Live(host) = &mut self.slot {
+            host.log_once("a view event that cannot be decoded");
+        }
+        let item = params
+            .and_then(|raw| serde_json::from_str::<serde_json::Value>(raw.get()).ok())
+            .and_then(|params| params["itemId"].as_str().map(str::to_owned));
+        match (method, item) {
+            ("item/delta", Some(item)) => self.fold.lost(&item),
+            ("turn/completed" | "turn/unqueued" | "approval/requested" | "approval/updated", _)
+                if self.turn.as_ref().is_some_and(|turn| turn.running().is_some()) =>
+            {
+                let what = "Muse sent an event of the turn that cannot be read";
+                self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// APR-24: stale, or already resolved by its own kind.
+fn is_overtaken(error: &RpcError) -> bool {
+    let kind = error.data.as_ref().and_then(|data| data.get("kind")).and_then(|kind| kind.as_str());
+    match kind {
+        Some(kind) => matches!(kind, "approvalRequirementStale" | "approvalAlreadyResolved"),
+        None => matches!(error.code, code::APPROVAL_STALE | code::APPROVAL_ALREADY_RESOLVED),
+    }
+}
