@@ -23,3 +23,6 @@ pub mod turn;
 
 pub use agent::Agent;
 pub use io::{Config, Effect, EffectResult, HostEnd, HostId, IdSource, Input, Output, Tick};
+
+#[cfg(test)]
+mod stories;

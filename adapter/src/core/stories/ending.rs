@@ -1,0 +1,394 @@
+//! Cancellation, deadlines, failures, host ends, closing.
+
+use super::*;
+
+const STARTUP: Duration = Duration::from_secs(120);
+const SUBMIT: Duration = Duration::from_secs(30);
+
+#[test]
+fn each_phase_has_a_budget_of_its_own() {
+    // Initializing.
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.resolve();
+    stage.asked("initialize");
+    stage.wait(STARTUP);
+    let answer = stage.answer();
+    assert_eq!(failure(&answer)["kind"], "deadlineExceeded");
+    assert_eq!(failure(&answer)["phase"], "initializing");
+    assert_eq!(failure(&answer)["execution"], "notSubmitted");
+    assert_eq!(stage.closed.len(), 1);
+
+    // Preparing: the time that initializing took is not taken from it.
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.resolve();
+    let initialize = stage.asked("initialize");
+    stage.now = Tick(Duration::from_secs(29));
+    stage.reply(&initialize, json!({}));
+    stage.wait(STARTUP);
+    assert_eq!(failure(&stage.answer())["phase"], "preparing");
+
+    // Submitting.
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.open_host(&session);
+    stage.wait(SUBMIT);
+    let answer = stage.answer();
+    assert_eq!(failure(&answer)["phase"], "submitting");
+    assert_eq!(failure(&answer)["execution"], "possiblySubmitted");
+    assert_eq!(failure(&answer)["outcome"], "unknown");
+
+    // Running: none.
+    let (stage, _, _) = Stage::with_turn();
+    assert_eq!(stage.agent.deadline(), None);
+}
+
+#[test]
+fn the_deadline_stays_the_cause_when_the_host_ends_after_it() {
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.open_host(&session);
+    stage.wait(SUBMIT);
+    assert_eq!(failure(&stage.answer())["kind"], "deadlineExceeded");
+    let host = stage.spawned[0];
+    stage.feed(Input::HostEof(host));
+    stage.host_gone(HostEnd { code: Some(1), ..HostEnd::default() });
+    stage.to_host.clear();
+    stage.quiet();
+}
+
+#[test]
+fn the_end_of_the_host_before_the_deadline_is_the_cause() {
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.open_host(&session);
+    stage.now = Tick(SUBMIT - Duration::from_millis(1));
+    let host = stage.spawned[0];
+    stage.feed(Input::HostEof(host));
+    assert!(stage.to_editor.is_empty(), "the exit may still say why");
+    stage.host_gone(HostEnd { code: Some(3), ..HostEnd::default() });
+    let answer = stage.answer();
+    assert_eq!(failure(&answer)["kind"], "transportError");
+    let message = answer["error"]["message"].as_str().expect("text");
+    assert!(message.contains("code 3"), "{message}");
+}
+
+#[test]
+fn after_the_acknowledgement_the_outcome_is_unknown() {
+    let (mut stage, _, _) = Stage::with_turn();
+    let host = stage.spawned[0];
+    stage.feed(Input::HostEof(host));
+    // The exit never comes: the answer has a bound.
+    stage.wait(super::super::turn::EXIT_GRACE);
+    let answer = stage.answer();
+    assert_eq!(failure(&answer)["kind"], "terminalUnknown");
+    assert_eq!(failure(&answer)["outcome"], "unknown");
+}
+
+#[test]
+fn exit_and_end_of_output_may_come_in_either_order() {
+    for exit_first in [false, true] {
+        let (mut stage, _, _) = Stage::with_turn();
+        let host = stage.spawned[0];
+        if !exit_first {
+            stage.feed(Input::HostEof(host));
+        }
+        stage.host_gone(HostEnd { signal: Some(9), ..HostEnd::default() });
+        let answer = stage.answer();
+        assert_eq!(failure(&answer)["kind"], "terminalUnknown");
+        assert!(answer["error"]["message"].as_str().expect("text").contains("signal 9"));
+    }
+}
+
+#[test]
+fn every_terminal_of_the_host_has_its_answer() {
+    let end = |terminal: Value| {
+        let (mut stage, session, _) = Stage::with_turn();
+        stage.event("turn/completed", &session, terminal);
+        stage.answer()
+    };
+    let cancelled = end(json!({ "turnId": TURN, "terminal": "cancelled" }));
+    assert_eq!(cancelled["result"]["stopReason"], "cancelled");
+    let error = |kind: &str| {
+        json!({ "turnId": TURN, "terminal": "failed",
+                "error": { "kind": kind, "message": "Bearer abc", "retryable": true } })
+    };
+    assert_eq!(end(error("stepLimit"))["result"]["stopReason"], "max_turn_requests");
+    assert_eq!(end(error("authRequired"))["error"]["code"], -32000);
+    let other = end(error("futureFailure"));
+    assert_eq!(other["error"]["code"], -32603);
+    assert_eq!(failure(&other)["kind"], "futureFailure");
+    assert_eq!(failure(&other)["retryable"], true);
+    assert_eq!(other["error"]["message"], "Bearer [redacted]");
+}
+
+#[test]
+fn cancel_before_the_acknowledgement_closes_the_host_and_answers_at_once() {
+    for submitted in [false, true] {
+        let (mut stage, session) = Stage::with_session();
+        stage.prompt(&session, "x");
+        if submitted {
+            stage.open_host(&session);
+            stage.asked("turn/start");
+        } else {
+            stage.resolve();
+            stage.asked("initialize");
+        }
+        stage.cancel(&session);
+        assert_eq!(stage.answer()["result"]["stopReason"], "cancelled");
+        assert_eq!(stage.closed.len(), 1);
+        stage.cancel(&session);
+        stage.quiet();
+    }
+}
+
+#[test]
+fn cancel_while_running_asks_the_host_once_and_waits_for_its_terminal() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.cancel(&session);
+    let cancel = stage.asked("turn/cancel");
+    assert_eq!(cancel["params"]["turnId"], TURN);
+    stage.cancel(&session);
+    stage.reply(&cancel, json!({ "status": "accepted", "turnId": TURN }));
+    stage.event(
+        "item/started",
+        &session,
+        json!({ "item": { "itemId": "i",
+        "kind": "agentMessage", "turnId": TURN, "revision": 1, "text": "late" } }),
+    );
+    stage.quiet();
+    // CAN-4: cancelled, although the host finished.
+    stage.event("turn/completed", &session, json!({ "turnId": TURN, "terminal": "completed" }));
+    assert_eq!(stage.answer()["result"]["stopReason"], "cancelled");
+    assert_eq!(stage.closed.len(), 1, "not used again (CAN-9)");
+    // The next prompt waits for the old host and starts a new one.
+    stage.prompt(&session, "next");
+    stage.resolve();
+    stage.quiet();
+    stage.host_gone(HostEnd::default());
+    stage.asked("initialize");
+    assert_eq!(stage.spawned.len(), 2);
+}
+
+#[test]
+fn a_host_that_ignores_or_refuses_the_cancel_is_closed() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.cancel(&session);
+    stage.asked("turn/cancel");
+    stage.wait(Duration::from_secs(5));
+    assert_eq!(stage.answer()["result"]["stopReason"], "cancelled");
+    assert_eq!(stage.closed.len(), 1);
+
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.cancel(&session);
+    let cancel = stage.asked("turn/cancel");
+    stage.refuse(&cancel, -32030, "commandRejected");
+    assert_eq!(stage.answer()["result"]["stopReason"], "cancelled");
+    assert_eq!(stage.closed.len(), 1);
+}
+
+#[test]
+fn a_cancel_does_not_hide_a_failure_that_came_before_it() {
+    let (mut stage, session, _) = Stage::with_turn();
+    let host = stage.spawned[0];
+    stage.feed(Input::HostEof(host));
+    stage.cancel(&session);
+    stage.host_gone(HostEnd::default());
+    assert_eq!(failure(&stage.answer())["kind"], "terminalUnknown");
+    // And the other way round.
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.cancel(&session);
+    stage.to_host.clear();
+    stage.feed(Input::HostEof(stage.spawned[0]));
+    assert_eq!(stage.answer()["result"]["stopReason"], "cancelled");
+}
+
+#[test]
+fn a_cancelled_question_is_never_decided() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.event(
+        "approval/requested",
+        &session,
+        json!({
+        "approvalId": "a", "turnId": TURN, "toolName": "bash", "rawArgs": "{}",
+        "currentRequirementId": { "approvalId": "a", "sourceIndex": 0 },
+        "availableChoices": [
+            { "choiceId": "yes", "label": "Allow", "decision": "approved", "scope": "once" }] }),
+    );
+    let question = stage.to_editor.pop_front().expect("a question");
+    stage.cancel(&session);
+    stage.asked("turn/cancel");
+    stage.editor(&json!({ "jsonrpc": "2.0", "id": question["id"],
+        "result": { "outcome": { "outcome": "selected", "optionId": "yes" } } }));
+    stage.quiet();
+}
+
+#[test]
+fn close_cancels_waits_for_the_host_and_forgets_the_session() {
+    let (mut stage, session, prompt) = Stage::with_turn();
+    let close = stage.call("session/close", json!({ "sessionId": session }));
+    stage.asked("turn/cancel");
+    stage.call("session/close", json!({ "sessionId": session }));
+    assert_eq!(stage.answer()["error"]["code"], -32600);
+    stage.prompt(&session, "x");
+    assert_eq!(stage.answer()["error"]["code"], -32600);
+    stage.event("turn/completed", &session, json!({ "turnId": TURN, "terminal": "cancelled" }));
+    assert_eq!(stage.answer()["id"], prompt);
+    stage.quiet();
+    stage.host_gone(HostEnd::default());
+    let answer = stage.answer();
+    assert_eq!((&answer["id"], &answer["result"]), (&json!(close), &json!({})));
+    stage.prompt(&session, "x");
+    assert_eq!(stage.answer()["error"]["code"], -32002);
+}
+
+#[test]
+fn a_session_without_a_host_closes_at_once() {
+    let (mut stage, session) = Stage::with_session();
+    stage.call("session/close", json!({ "sessionId": session }));
+    assert_eq!(stage.answer()["result"], json!({}));
+}
+
+#[test]
+fn the_end_of_the_editor_ends_everything_and_then_the_program() {
+    let (mut stage, _, prompt) = Stage::with_turn();
+    stage.feed(Input::EditorClosed);
+    let answer = stage.answer();
+    assert_eq!(
+        (&answer["id"], &answer["result"]["stopReason"]),
+        (&json!(prompt), &json!("cancelled"))
+    );
+    assert_eq!(stage.closed.len(), 1);
+    assert!(!stage.exited, "the host is awaited");
+    stage.host_gone(HostEnd::default());
+    assert!(stage.exited);
+    stage.exited = false;
+    stage.feed(Input::Signal);
+    assert!(!stage.exited, "once");
+}
+
+#[test]
+fn an_idle_host_is_closed_after_a_minute() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.complete(&session);
+    stage.answer();
+    stage.wait(Duration::from_secs(60));
+    assert_eq!(stage.closed.len(), 1);
+    stage.quiet();
+}
+
+#[test]
+fn a_host_is_replaced_after_thirty_two_good_turns() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.complete(&session);
+    stage.answer();
+    for turn in 2..=32 {
+        assert!(stage.closed.is_empty(), "turn {turn}");
+        stage.prompt(&session, "again");
+        stage.resolve();
+        let mode = stage.asked("session/setApprovalMode");
+        stage.reply(&mode, json!({ "status": "accepted" }));
+        stage.acknowledge();
+        stage.complete(&session);
+        stage.answer();
+    }
+    assert_eq!(stage.closed.len(), 1);
+}
+
+#[test]
+fn a_title_read_that_hangs_costs_a_second_and_the_host_but_not_the_turn() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.event("turn/completed", &session, json!({ "turnId": TURN, "terminal": "completed" }));
+    stage.asked("session/read");
+    stage.wait(Duration::from_secs(1));
+    assert_eq!(stage.answer()["result"]["stopReason"], "end_turn");
+    assert_eq!(stage.closed.len(), 1);
+}
+
+#[test]
+fn an_open_card_gets_a_last_word_when_its_host_is_lost() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.event(
+        "item/started",
+        &session,
+        json!({ "item": { "itemId": "i", "kind": "toolCall",
+        "callId": "c", "tool": "bash", "turnId": TURN, "revision": 1, "status": "inProgress" } }),
+    );
+    assert_eq!(stage.update()["status"], "in_progress");
+    stage.host_gone(HostEnd { code: Some(1), ..HostEnd::default() });
+    let last = stage.update();
+    assert_eq!((&last["toolCallId"], &last["status"]), (&json!("c"), &json!("failed")));
+    assert_eq!(failure(&stage.answer())["kind"], "terminalUnknown");
+}
+
+#[test]
+fn a_lost_view_fails_the_turn_without_a_second_submission() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.event("view/gap", &session, json!({ "after": "v:1", "next": "v:9" }));
+    assert_eq!(failure(&stage.answer())["kind"], "viewGapUnrecoverable");
+    stage.quiet();
+}
+
+#[test]
+fn a_wrong_acknowledgement_is_a_violation_of_the_protocol() {
+    for wrong in [
+        json!({ "turnId": TURN, "disposition": "steered" }),
+        json!({ "turnId": TURN, "startedNewTurn": false }),
+        json!({ "turnId": TURN, "commandId": "another" }),
+        json!({ "turnId": TURN, "status": "maybe" }),
+        json!({ "status": "accepted" }),
+    ] {
+        let (mut stage, session) = Stage::with_session();
+        stage.prompt(&session, "x");
+        stage.open_host(&session);
+        let start = stage.asked("turn/start");
+        stage.reply(&start, wrong.clone());
+        assert_eq!(failure(&stage.answer())["kind"], "protocolViolation", "{wrong}");
+    }
+}
+
+#[test]
+fn settings_that_are_not_confirmed_start_no_turn() {
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.resolve();
+    let initialize = stage.asked("initialize");
+    stage.reply(&initialize, json!({}));
+    stage.asked("initialized");
+    let resume = stage.asked("session/resume");
+    stage.reply(&resume, row(&session));
+    let mode = stage.asked("session/setApprovalMode");
+    stage.reply(&mode, json!({ "status": "accepted" }));
+    let model = stage.asked("session/setModel");
+    stage.reply(&model, json!({ "status": "accepted" }));
+    let read = stage.asked("session/read");
+    let mut other = row(&session);
+    other["session"]["modelId"] = json!("another");
+    stage.reply(&read, other);
+    let answer = stage.answer();
+    assert_eq!(failure(&answer)["phase"], "preparing");
+    assert_eq!(failure(&answer)["execution"], "notSubmitted");
+    stage.quiet();
+}
+
+#[test]
+fn a_bug_in_one_session_is_answered_and_the_others_go_on() {
+    let (mut stage, broken) = Stage::with_session_in("/panic");
+    stage.prompt(&broken, "x");
+    stage.resolve();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    // The stage's row names another workspace, so the session is opened by hand.
+    let initialize = stage.asked("initialize");
+    stage.reply(&initialize, json!({}));
+    stage.event("item/started", &broken, json!({ "item": { "itemId": "i", "kind": "toolCall" } }));
+    std::panic::set_hook(hook);
+    assert_eq!(stage.answer()["error"]["code"], -32603);
+    assert_eq!(stage.closed.len(), 1);
+    stage.host_gone(HostEnd::default());
+    stage.to_host.clear();
+    stage.prompt(&broken, "the session can be used again");
+    stage.resolve();
+    stage.asked("initialize");
+}
