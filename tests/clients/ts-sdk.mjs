@@ -79,8 +79,9 @@ await app.connectWith(stream, async (agent) => {
     report("permission", { answered: kind, asked, stopReason: reason, lastStatus: statuses.at(-1) });
   }
 
-  const pending = prompt("wait");
-  await updateWhere(() => true);
+  // A card that grows for two minutes: cancelled as soon as it is seen.
+  const pending = prompt("tool 10000");
+  await updateWhere((u) => u.sessionUpdate === "tool_call");
   await agent.notify("session/cancel", { sessionId: session.sessionId });
   report("cancel", { stopReason: await pending, next: await prompt("hello again") });
 
