@@ -1,1 +1,17 @@
-//! Placeholder.
+//! A deterministic, scriptable fake Muse host (server of MSP: NDJSON JSON-RPC on stdio).
+//!
+//! | Module | What it is |
+//! |---|---|
+//! | [`engine`] | the host as a pure function; start at [`engine::Host`] |
+//! | [`profiles`] | host generations as data |
+//! | [`oracle`] | what a client did wrong: [`oracle::Violation`] |
+//! | [`cli`] | the `fake-msp` program: the only part with threads, pipes and a clock |
+//!
+//! It shares no code with the adapter, so that a mistake there cannot cancel out here.
+
+#![deny(clippy::print_stdout)]
+
+pub mod cli;
+pub mod engine;
+pub mod oracle;
+pub mod profiles;

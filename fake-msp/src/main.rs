@@ -1,2 +1,5 @@
-//! Placeholder.
-fn main() {}
+//! The `fake-msp` program.
+
+fn main() -> std::process::ExitCode {
+    fake_msp::cli::main()
+}

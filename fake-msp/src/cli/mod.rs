@@ -1,0 +1,83 @@
+//! The `fake-msp` program: arguments, environment, exit codes.
+//!
+//! Purpose: behave as the `muse` executable for `serve`, `serve --help` and `--version`, plus help
+//! of its own. Inputs: arguments, environment, three streams. Outputs: an exit code. Invariants:
+//! in `serve`, stdout carries frames only (FRM-13); a usage error is exit 2 with a message that
+//! names what is allowed (PRC). It knows nothing of the protocol; see [`serve`](self::serve).
+
+mod args;
+mod help;
+mod levers;
+mod serve;
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Read, Write};
+use std::process::ExitCode;
+
+use args::Command;
+
+/// Environment variables that are read, for clients that cannot pass flags.
+pub const ENVIRONMENT: [&str; 4] =
+    ["FAKE_MSP_PROFILE", "FAKE_MSP_SEED", "FAKE_MSP_FRAME_LOG", "FAKE_MSP_FAULT"];
+
+/// The streams of a process.
+pub struct Streams {
+    /// Client frames.
+    pub stdin: Box<dyn Read + Send>,
+    /// Whether a person sits at stdin: then no argument means help, not `serve`.
+    pub stdin_is_terminal: bool,
+    /// Host frames.
+    pub stdout: Box<dyn Write>,
+    /// Text for people.
+    pub stderr: Box<dyn Write>,
+}
+
+/// Entry point of the binary.
+#[must_use]
+pub fn main() -> ExitCode {
+    let args: Vec<String> =
+        std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let env = ENVIRONMENT
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+        .collect();
+    let stdin = std::io::stdin();
+    let streams = Streams {
+        stdin_is_terminal: stdin.is_terminal(),
+        stdin: Box::new(stdin),
+        stdout: Box::new(std::io::stdout().lock()),
+        stderr: Box::new(std::io::stderr()),
+    };
+    ExitCode::from(run(&args, &env, streams))
+}
+
+/// Runs the program with everything passed in. Returns the exit code: 0 clean, 1 oracle findings
+/// under `--strict`, 2 usage, or what a lever asks for.
+#[must_use]
+pub fn run(args: &[String], env: &BTreeMap<String, String>, streams: Streams) -> u8 {
+    let Streams { stdin, stdin_is_terminal, mut stdout, mut stderr } = streams;
+    let command = match args::parse(args, env, stdin_is_terminal) {
+        Ok(command) => command,
+        Err(usage) => {
+            let _ = writeln!(stderr, "fake-msp: {usage}");
+            return 2;
+        }
+    };
+    let text = match command {
+        Command::Serve(options) => return serve::serve(*options, stdin, stdout, stderr),
+        Command::Help => help::help(),
+        Command::Profiles => help::profiles(),
+        Command::ServeHelp { refused: true, .. } => {
+            let _ = writeln!(stderr, "error: unrecognized subcommand 'serve'");
+            return 2;
+        }
+        Command::ServeHelp { profile, .. } => help::serve_help(profile),
+        Command::Version { slow: true, .. } => loop {
+            std::thread::park();
+        },
+        Command::Version { profile, .. } => format!("{}\n", profile.version_line),
+    };
+    // A reader that went away is no error of ours.
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    0
+}

@@ -1,0 +1,357 @@
+//! Approvals: opening, deciding, stages.
+//!
+//! ```text
+//! open(stage 0) ─decide approved─► open(next unresolved stage) ─…─► resolved allow
+//!       └──────decide abort at any stage───────────────────────────► resolved deny
+//! ```
+//! Invariants: the state is what the log folds to; the first resolution wins (HOST-12); choices and
+//! requirement are checked against the current ones (HOST-13); receipts change nothing (HOST-9).
+//! Rules: APR-1..14, staged styles by profile (HOST-14).
+
+use serde_json::{Map, Value, json};
+
+use super::fold::{Approval, View};
+use super::ids::rfc3339;
+use super::sessions::str_of;
+use super::{After, Host, Refusal, Reply};
+use crate::profiles::{Staged, trim};
+
+/// An admitted `approval/decide`.
+#[derive(Clone, Debug)]
+pub(crate) struct Decision {
+    pub(crate) approval_id: String,
+    pub(crate) command_id: String,
+    /// The choice object that was picked.
+    pub(crate) choice: Value,
+    pub(crate) requirement: Value,
+    pub(crate) feedback: Option<String>,
+    pub(crate) terminal: bool,
+}
+
+/// What an approval is about.
+#[derive(Debug)]
+pub(crate) struct Opening<'a> {
+    pub(crate) approval_id: &'a str,
+    pub(crate) turn_id: &'a str,
+    pub(crate) item_id: &'a str,
+    pub(crate) call_id: &'a str,
+    pub(crate) tool: &'a str,
+    pub(crate) args: &'a str,
+    pub(crate) subject: Value,
+}
+
+impl Host {
+    pub(super) fn approval_decide(
+        &mut self,
+        params: &Map<String, Value>,
+        after: &mut Vec<After>,
+    ) -> Reply {
+        let session = self.loaded(params)?;
+        let decision = judge_decision(session.log.view(), params)?;
+        let ack = json!({
+            "commandId": decision.command_id, "status": "accepted",
+            "approvalId": decision.approval_id, "terminal": decision.terminal,
+        });
+        session.decisions.insert(decision.approval_id.clone(), decision.clone());
+        after.push(After::Decided { session: session.log.session_id.clone(), decision });
+        Ok(ack)
+    }
+
+    pub(super) fn approval_list_pending(&mut self, params: &Map<String, Value>) -> Reply {
+        let view = self.stored(params)?.log.view();
+        let approvals: Vec<&Map<String, Value>> =
+            view.pending_approvals().map(|(_, approval)| &approval.params).collect();
+        let prompts: Vec<&Map<String, Value>> =
+            view.pending_prompts().map(|(_, prompt)| &prompt.params).collect();
+        Ok(json!({ "approvals": approvals, "userInputs": prompts }))
+    }
+
+    /// Opens an approval: the view event, then the request with the same params (ENV-11).
+    pub(super) fn open_approval(&mut self, session: &str, opening: &Opening<'_>) -> Value {
+        let params = self.event(session, "approval/requested", approval_params(opening));
+        self.ask_client("approval/request", &params);
+        params
+    }
+
+    pub(super) fn on_decided(&mut self, session: &str, decision: &Decision) {
+        let id = decision.approval_id.as_str();
+        if self.pending_approval(session, id).is_none() {
+            return; // Resolved meanwhile: the first resolution wins.
+        }
+        let word = decision.choice["decision"].as_str().unwrap_or("abort").to_owned();
+        let command = Some(decision.command_id.as_str());
+        if !word.starts_with("approved") {
+            self.resolve_approval(session, id, &word, "user", command);
+            self.plan_rejected(session, decision.feedback.as_deref());
+        } else if decision.terminal {
+            self.resolve_approval(session, id, &word, "user", command);
+            self.plan_approved(session, word == "approvedForSession");
+        } else {
+            self.next_stage(session, decision);
+        }
+    }
+
+    /// Makes the next unresolved stage current, in the style of the host generation (APR-12).
+    fn next_stage(&mut self, session: &str, decision: &Decision) {
+        let Some(approval) = self.pending_approval(session, &decision.approval_id) else { return };
+        let mut update = stage_update(&approval.params, &decision.requirement);
+        update["approvalId"] = decision.approval_id.as_str().into();
+        update["change"] = json!({
+            "kind": "stageResolved", "requirementId": decision.requirement,
+            "choiceId": decision.choice["choiceId"], "decision": decision.choice["decision"],
+        });
+        let style = self.options.staged.unwrap_or(self.profile.staged);
+        match (style, update) {
+            // The log must know the stage although no view event tells of it.
+            (Staged::Reissued, Value::Object(update)) => {
+                if let Some(target) = self.sessions.get_mut(session) {
+                    target.log.append_hidden("approval/updated", update);
+                }
+            }
+            (_, update) => {
+                self.event(session, "approval/updated", update);
+            }
+        }
+        if style != Staged::Refreshed
+            && let Some(approval) = self.pending_approval(session, &decision.approval_id)
+        {
+            self.ask_client("approval/request", &Value::Object(approval.params));
+        }
+    }
+
+    fn pending_approval(&self, session: &str, approval_id: &str) -> Option<Approval> {
+        let view = self.sessions.get(session)?.log.view();
+        view.approvals.get(approval_id).filter(|known| known.resolution.is_none()).cloned()
+    }
+
+    /// Resolves an approval, unless it is resolved already.
+    pub(super) fn resolve_approval(
+        &mut self,
+        session: &str,
+        approval_id: &str,
+        decision: &str,
+        by: &str,
+        command_id: Option<&str>,
+    ) {
+        let Some(approval) = self.pending_approval(session, approval_id) else { return };
+        let params =
+            self.resolution_params(approval_id, &approval.params, decision, by, command_id);
+        self.event(session, "approval/resolved", params);
+    }
+
+    /// Params of `approval/resolved` (APR-14).
+    pub(crate) fn resolution_params(
+        &self,
+        approval_id: &str,
+        opened: &Map<String, Value>,
+        decision: &str,
+        by: &str,
+        command_id: Option<&str>,
+    ) -> Value {
+        let allowed = decision.starts_with("approved");
+        let mut params = Map::new();
+        let mut put = |name: &str, value: Value| params.insert(name.to_owned(), value);
+        put("approvalId", approval_id.into());
+        for name in ["itemId", "turnId"] {
+            put(name, opened.get(name).cloned().unwrap_or_default());
+        }
+        put("decision", decision.into());
+        put("policyResult", if allowed { "allow" } else { "deny" }.into());
+        put("resolvedBy", by.into());
+        put("stageEvidence", evidence(opened, allowed).into());
+        put("decidedAt", rfc3339(self.now).into());
+        if let Some(command_id) = command_id {
+            put("decidedByCommandId", command_id.into());
+        }
+        if decision == "approvedForSession" {
+            let preview = opened["availableChoices"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .find_map(|choice| choice["rulePreview"].as_str())
+                .unwrap_or("the same action");
+            put("amendment", json!({ "durability": "session", "rulePreview": preview }));
+        }
+        trim(self.profile, "ApprovalResolvedParams", &mut params);
+        Value::Object(params)
+    }
+}
+
+/// Params shared by `approval/requested` and `approval/request`, without positions.
+pub(crate) fn approval_params(opening: &Opening<'_>) -> Value {
+    let what = match opening.subject["command"].as_str() {
+        Some(command) => format!("{} {command}", opening.tool),
+        None => opening.tool.to_owned(),
+    };
+    json!({
+        "approvalId": opening.approval_id,
+        "turnId": opening.turn_id,
+        "taskId": opening.item_id,
+        "itemId": opening.item_id,
+        "toolCallId": opening.call_id,
+        "toolName": opening.tool,
+        "rawArgs": opening.args,
+        "subject": opening.subject,
+        "currentRequirementId": {
+            "approvalId": opening.approval_id, "sourceIndex": first_unresolved(&opening.subject),
+        },
+        "availableChoices": usual_choices(&what),
+        "protectedWrite": false,
+        "judgeEscalated": false,
+    })
+}
+
+/// The three choices that recorded hosts offer (APR-4).
+pub(crate) fn usual_choices(rule: &str) -> Value {
+    json!([
+        {
+            "choiceId": "allow_once", "label": "Allow once", "decision": "approved",
+            "scope": "once",
+        },
+        {
+            "choiceId": "allow_session", "label": "Allow for this session",
+            "decision": "approvedForSession", "scope": "session", "rulePreview": rule,
+        },
+        {
+            "choiceId": "abort", "label": "Reject", "decision": "abort", "scope": "once",
+            "acceptsFeedback": true,
+        },
+    ])
+}
+
+/// A shell subject; `;`, `&&` and `|` separate stages. With more than one stage, `pwd` and `true`
+/// are known to be safe, so that indexes can skip (APR-3).
+pub(crate) fn shell_subject(approval_id: &str, command: &str, root: Option<&str>) -> Value {
+    let mut parts: Vec<&str> =
+        command.split([';', '|', '&']).map(str::trim).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() {
+        parts.push(command);
+    }
+    let total = parts.len();
+    let stages: Vec<Value> = parts
+        .iter()
+        .enumerate()
+        .map(|(index, part)| {
+            let argv: Vec<&str> = part.split_whitespace().collect();
+            let safe = total > 1 && matches!(argv.as_slice(), ["pwd" | "true"]);
+            let safe = safe && index + 1 < total;
+            stage(approval_id, index, total, &argv, if safe { "knownSafe" } else { "unresolved" })
+        })
+        .collect();
+    let mut subject = json!({ "kind": "shell", "command": command, "stages": stages });
+    if let Some(root) = root {
+        subject["workspaceRoot"] = root.into();
+    }
+    subject
+}
+
+/// One stage object.
+pub(crate) fn stage(
+    approval_id: &str,
+    index: usize,
+    total: usize,
+    argv: &[&str],
+    resolution: &str,
+) -> Value {
+    json!({
+        "requirementId": { "approvalId": approval_id, "sourceIndex": index },
+        "position": index + 1,
+        "totalStages": total,
+        "argv": argv,
+        "argvComplete": !argv.iter().any(|word| word.contains(['>', '<'])),
+        "resolution": { "kind": resolution },
+    })
+}
+
+fn stages(subject: &Value) -> impl Iterator<Item = &Value> {
+    subject["stages"].as_array().into_iter().flatten()
+}
+
+/// `sourceIndex` of the first stage that needs a person; 0 for subjects without stages.
+pub(crate) fn first_unresolved(subject: &Value) -> u64 {
+    stages(subject)
+        .find(|stage| stage["resolution"]["kind"] == "unresolved")
+        .and_then(|stage| stage["requirementId"]["sourceIndex"].as_u64())
+        .unwrap_or(0)
+}
+
+/// Subject, requirement and choices after `requirement` was satisfied.
+pub(crate) fn stage_update(opened: &Map<String, Value>, requirement: &Value) -> Value {
+    let mut subject = opened.get("subject").cloned().unwrap_or_default();
+    if let Some(list) = subject["stages"].as_array_mut() {
+        for stage in list.iter_mut().filter(|stage| stage["requirementId"] == *requirement) {
+            stage["resolution"] = json!({ "kind": "allowOnce" });
+        }
+    }
+    let index = first_unresolved(&subject);
+    json!({
+        "subject": subject,
+        "currentRequirementId": { "approvalId": opened["approvalId"], "sourceIndex": index },
+        "availableChoices": opened["availableChoices"],
+    })
+}
+
+/// Stage evidence: the stages without what only a question needs.
+fn evidence(opened: &Map<String, Value>, allowed: bool) -> Vec<Value> {
+    let Some(subject) = opened.get("subject") else { return Vec::new() };
+    stages(subject)
+        .map(|stage| {
+            let mut stage = stage.clone();
+            if allowed && stage["resolution"]["kind"] == "unresolved" {
+                stage["resolution"] = json!({ "kind": "allowOnce" });
+            }
+            if let Some(object) = stage.as_object_mut() {
+                object.remove("argvComplete");
+                object.remove("suggestedPrefix");
+            }
+            stage
+        })
+        .collect()
+}
+
+/// Checks a decision against the folded state (section 11.4).
+pub(crate) fn judge_decision(
+    view: &View,
+    params: &Map<String, Value>,
+) -> Result<Decision, Refusal> {
+    let approval_id = str_of(params, "approvalId").unwrap_or_default();
+    let Some(approval) = view.approvals.get(approval_id) else {
+        return Err(Refusal::new(-32050, "no such approval").with("approvalId", approval_id));
+    };
+    if let Some(resolution) = &approval.resolution {
+        let summary = json!({
+            "decision": resolution["decision"], "resolvedBy": resolution["resolvedBy"],
+            "viewCursor": resolution["viewCursor"],
+        });
+        let refusal = Refusal::new(-32051, "approval is resolved").with("approvalId", approval_id);
+        return Err(refusal.with("resolution", summary));
+    }
+    let current = &approval.params["currentRequirementId"];
+    if params["requirementId"] != *current {
+        let refusal = Refusal::new(-32053, "another stage is current");
+        let refusal = refusal.with("approvalId", approval_id);
+        return Err(refusal.with("currentRequirementId", current.clone()));
+    }
+    let choice_id = str_of(params, "choiceId").unwrap_or_default();
+    let invalid = |text: &str| Refusal::new(-32052, text).with("choiceId", choice_id);
+    let mut choices = approval.params["availableChoices"].as_array().into_iter().flatten();
+    let Some(choice) = choices.find(|choice| choice["choiceId"] == choice_id) else {
+        return Err(invalid("choice is not offered"));
+    };
+    let feedback = str_of(params, "feedback");
+    if feedback.is_some() && choice["acceptsFeedback"] != true {
+        return Err(invalid("choice takes no feedback"));
+    }
+    let approves = choice["decision"].as_str().is_some_and(|word| word.starts_with("approved"));
+    let open_stages = stages(&approval.params["subject"])
+        .filter(|stage| stage["resolution"]["kind"] == "unresolved")
+        .count();
+    Ok(Decision {
+        approval_id: approval_id.to_owned(),
+        command_id: str_of(params, "commandId").unwrap_or_default().to_owned(),
+        choice: choice.clone(),
+        requirement: current.clone(),
+        feedback: feedback.map(str::to_owned),
+        terminal: !approves || open_stages <= 1,
+    })
+}

@@ -1,0 +1,601 @@
+//! The host as a function: `(state, input, now) → outputs, next deadline`.
+//!
+//! Purpose: [`Host`] is one connection to one fake Muse host. Inputs: client lines, the end of
+//! stdin, timers, and (scripted mode) script acts. Outputs: frames and process effects, in order,
+//! from [`Host::poll_output`]. Invariants: no I/O, no clock, no randomness, no hash order, so the
+//! same inputs give the same bytes; every frame stays under the frame limit; nothing is ever
+//! executed. It does not know pipes, threads or scenario files.
+//! Rules: HOST-1..20, DEC-9.
+//!
+//! Start reading at [`Host::handle`]; commands are dispatched in `execute`.
+
+mod approvals;
+mod emit;
+mod errors;
+mod faults;
+mod fold;
+mod frames;
+mod handshake;
+mod history;
+mod ids;
+mod ledger;
+mod log;
+mod plan;
+mod prompts;
+mod sessions;
+mod turns;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+pub(crate) use errors::Refusal;
+pub use faults::Fault;
+pub(crate) use fold::TurnRef;
+pub(crate) use frames::Incoming;
+pub use frames::{FRAME_BYTES_MAX, PREFIX_BYTES};
+pub use ids::EPOCH_MS;
+pub(crate) use ids::{Ids, Kind};
+use ledger::{Ledger, Seen};
+pub(crate) use log::Log;
+use plan::Plan;
+pub use words::WORDS_HELP;
+
+use crate::oracle::{self, Finding, Violation};
+use crate::profiles::{Class, Profile, Staged};
+
+/// Who answers turns, approvals and prompts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The host itself, as a small obliging host.
+    Obliging,
+    /// A script: `turn/*`, `approval/*`, `userInput/*` and `view/page` come out as
+    /// [`Output::Asked`]; everything else the host answers itself.
+    Scripted,
+}
+
+/// What can be chosen when a host is made.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Colours the ids. Any value; the same seed gives the same ids.
+    pub seed: u64,
+    /// Who answers turns.
+    pub mode: Mode,
+    /// Misbehaviour by method, first match wins.
+    pub faults: Vec<Fault>,
+    /// Overrides the profile's presentation of later approval stages (HOST-14).
+    pub staged: Option<Staged>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 0, mode: Mode::Obliging, faults: Vec::new(), staged: None }
+    }
+}
+
+/// One thing that happens to the host.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// A line from the client, without its `\n`.
+    Line(&'a [u8]),
+    /// A line longer than [`FRAME_BYTES_MAX`]: its first [`PREFIX_BYTES`] bytes.
+    TooLong {
+        /// Beginning of the line.
+        prefix: &'a [u8],
+    },
+    /// What stood before the end of stdin without a `\n`: a complete object is a line (PO-34),
+    /// anything else a truncated frame (FRM-12).
+    Tail(&'a [u8]),
+    /// The client closed stdin (PRC-4).
+    Eof,
+    /// Time passed; nothing else happened.
+    Timer,
+}
+
+/// Names a client request that waits for the script's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AskHandle(pub(crate) u64);
+
+/// One effect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Output {
+    /// A frame for stdout, without its `\n`.
+    Line(Vec<u8>),
+    /// Bytes for stdout as they are: a lie of the script.
+    Raw(Vec<u8>),
+    /// A line for stderr, without its `\n`.
+    Stderr(String),
+    /// Close stdout; the process stays.
+    CloseStdout,
+    /// Stop (true) or go on (false) reading stdin.
+    StallRead(bool),
+    /// Close stdin without ending.
+    CloseStdin,
+    /// End the process with this code, after everything before it was written.
+    Exit {
+        /// Exit code.
+        code: i32,
+    },
+    /// End the process by a signal, without flushing anything more.
+    Kill,
+    /// A client request that the script must answer (scripted mode only).
+    Asked {
+        /// For `answer_ok` and `answer_error`.
+        handle: AskHandle,
+        /// Request id as the client wrote it.
+        id: Value,
+        /// Wire method.
+        method: String,
+        /// Its params.
+        params: Value,
+    },
+}
+
+/// Answer of a command handler.
+pub(crate) type Reply = Result<Value, Refusal>;
+
+/// Effects that follow an answer, in order.
+#[derive(Clone, Debug)]
+pub(crate) enum After {
+    /// Start the next admitted turn if none runs.
+    Launch { session: String },
+    /// Stop a turn, then launch the next one.
+    Cancel { session: String, turn: String, reason: &'static str },
+    /// Push the stored events after a position (CUR-7).
+    Replay { session: String, position: u64 },
+    /// Issue every pending request again (HOST-9).
+    Reissue { session: String },
+    /// A view event.
+    Event { session: String, method: &'static str, params: Value },
+    /// An approval was decided.
+    Decided { session: String, decision: approvals::Decision },
+    /// A prompt was settled.
+    Settled { session: String, settlement: prompts::Settlement },
+    /// A running turn got more input.
+    Steered { session: String, turn: TurnRef, input: Value },
+}
+
+/// Where the handshake stands (HSK-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing yet.
+    New,
+    /// `initialize` was answered.
+    Answered,
+    /// `initialized` arrived.
+    Ready,
+}
+
+/// What the handshake fixed for the connection (HSK-2).
+#[derive(Debug)]
+struct Connection {
+    phase: Phase,
+    client_name: String,
+    opted_out: BTreeSet<String>,
+    granted: Vec<&'static str>,
+    experimental: bool,
+    dialogs: bool,
+    /// Last request id that was minted (HOST-6).
+    requests: u64,
+    /// Requests whose receipt is missing, by id: method.
+    unreceipted: BTreeMap<u64, &'static str>,
+}
+
+/// One session: its log and what this host process knows beside it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) log: Log,
+    pub(crate) subscribed: bool,
+    pub(crate) loaded: bool,
+    pub(crate) resumed: bool,
+    pub(crate) updated_ms: u64,
+    /// Admitted turns that have not started, oldest first.
+    pub(crate) waiting: VecDeque<turns::Admitted>,
+    /// What the obliging host is doing.
+    pub(crate) plan: Option<Plan>,
+    /// Commands that the user allowed for the rest of the session.
+    pub(crate) allowed: BTreeSet<String>,
+    /// Last admitted decision of each approval.
+    pub(crate) decisions: BTreeMap<String, approvals::Decision>,
+    /// Last admitted settlement of each prompt.
+    pub(crate) settlements: BTreeMap<String, prompts::Settlement>,
+}
+
+/// A client request that the script has not answered yet.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) id: Value,
+    #[expect(dead_code, reason = "the script API reads it")]
+    pub(crate) method: String,
+    #[expect(dead_code, reason = "the script API reads it")]
+    pub(crate) params: Map<String, Value>,
+}
+
+/// A fake Muse host. See the module's documentation.
+#[derive(Debug)]
+pub struct Host {
+    profile: &'static Profile,
+    options: Options,
+    now: u64,
+    out: VecDeque<Output>,
+    ids: Ids,
+    connection: Connection,
+    sessions: IndexMap<String, Session>,
+    ledger: Ledger,
+    asks: BTreeMap<u64, Ask>,
+    asked: u64,
+    violations: Vec<Violation>,
+    stdout_open: bool,
+    ended: bool,
+}
+
+impl Host {
+    /// A host that nobody has spoken to.
+    #[must_use]
+    pub fn new(profile: &'static Profile, options: Options) -> Self {
+        let ids = Ids::new(options.seed);
+        Self {
+            profile,
+            options,
+            now: 0,
+            out: VecDeque::new(),
+            ids,
+            connection: Connection {
+                phase: Phase::New,
+                client_name: String::new(),
+                opted_out: BTreeSet::new(),
+                granted: Vec::new(),
+                experimental: false,
+                dialogs: true,
+                requests: 0,
+                unreceipted: BTreeMap::new(),
+            },
+            sessions: IndexMap::new(),
+            ledger: Ledger::default(),
+            asks: BTreeMap::new(),
+            asked: 0,
+            violations: Vec::new(),
+            stdout_open: true,
+            ended: false,
+        }
+    }
+
+    /// The emulated generation.
+    #[must_use]
+    pub fn profile(&self) -> &'static Profile {
+        self.profile
+    }
+
+    /// Feeds one input at `now_ms` (milliseconds since the host began; never runs backwards).
+    /// Afterwards outputs may wait in [`Host::poll_output`] and the deadline may have changed.
+    /// After the host has ended, inputs are ignored.
+    pub fn handle(&mut self, now_ms: u64, input: Input<'_>) {
+        self.now = self.now.max(now_ms);
+        if self.ended {
+            return;
+        }
+        match input {
+            Input::Line(line) => self.on_line(line),
+            Input::Tail(tail) => self.on_tail(tail),
+            Input::TooLong { prefix } => self.on_too_long(prefix),
+            Input::Eof => self.on_eof(),
+            Input::Timer => {}
+        }
+        self.run_due();
+    }
+
+    /// The next effect in order. Call until `None` after every [`Host::handle`]. A burst (see
+    /// [`WORDS_HELP`]) is made here, one frame per call, so that whoever pulls slowly buffers little.
+    #[must_use]
+    pub fn poll_output(&mut self) -> Option<Output> {
+        if self.out.is_empty() && !self.ended {
+            self.pump_burst();
+        }
+        self.out.pop_front()
+    }
+
+    /// The next time at which [`Input::Timer`] does something, if any.
+    #[must_use]
+    pub fn deadline(&self) -> Option<u64> {
+        self.sessions.values().filter_map(|session| session.plan.as_ref()?.due).min()
+    }
+
+    /// What the oracle found so far, in order.
+    #[must_use]
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// Whether the host has ended (its `Exit` or `Kill` may still wait in the outputs).
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    fn on_line(&mut self, line: &[u8]) {
+        // The limit is one of content: a `\r` before the line end does not count (FRM-3, FRM-6).
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.len() > FRAME_BYTES_MAX {
+            return self.on_too_long(&line[..PREFIX_BYTES]);
+        }
+        match frames::read(line) {
+            Incoming::Blank => {}
+            Incoming::Bad { id, refusal, note } => {
+                self.note("frame", note);
+                self.respond(&id, &Err(refusal));
+            }
+            Incoming::Request { id, method, params, notes } => {
+                for note in notes {
+                    self.note(&method, note);
+                }
+                self.on_request(&id, &method, params);
+            }
+            Incoming::Notification { method, params, notes } => {
+                for note in notes {
+                    self.note(&method, note);
+                }
+                self.on_notification(&method, params.as_ref());
+            }
+            Incoming::Response { id, result, error } => {
+                self.on_response(&id, result.as_ref(), error.as_ref());
+            }
+        }
+    }
+
+    fn on_tail(&mut self, tail: &[u8]) {
+        if serde_json::from_slice::<Map<String, Value>>(tail).is_ok() {
+            self.on_line(tail);
+        } else if !tail.iter().all(u8::is_ascii_whitespace) {
+            self.note("frame", ("", "FRM-12", "stdin ended inside a frame"));
+        }
+    }
+
+    fn on_too_long(&mut self, prefix: &[u8]) {
+        self.note("frame", ("", "FRM-6", "line is longer than the frame limit"));
+        let (id, refusal) = frames::too_long(prefix);
+        self.respond(&id, &Err(refusal));
+    }
+
+    fn on_request(&mut self, id: &Value, method: &str, params: Option<Value>) {
+        if self.play_fault(id, method) {
+            return;
+        }
+        match self.admit(id, method, params) {
+            Ok(Some(params)) => self.run_command(id, method, params),
+            Ok(None) => {}
+            Err(refusal) => self.respond(id, &Err(refusal)),
+        }
+    }
+
+    /// Checks everything that does not depend on the command: phase, method, shape, ledger.
+    /// `None` means that it was answered from the ledger.
+    fn admit(
+        &mut self,
+        id: &Value,
+        method: &str,
+        params: Option<Value>,
+    ) -> Result<Option<Map<String, Value>>, Refusal> {
+        self.check_phase(method)?;
+        let Some(row) = self.profile.method(method) else {
+            self.note("method", ("", "HOST-18", "method does not exist in this host generation"));
+            return Err(Refusal::new(-32601, "no such method"));
+        };
+        if row.experimental && !self.connection.experimental {
+            self.note(method, ("", "HSK-7", "experimental method without the opt-in"));
+            let refusal = Refusal::new(-32601, "experimental method").kind("experimentalRequired");
+            return Err(refusal.with("descriptor", method));
+        }
+        let params = match params {
+            None => Map::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => {
+                self.note(method, ("params", "ENV-9", "params must be an object or left out"));
+                return Err(Refusal::invalid_params("params must be an object"));
+            }
+        };
+        if self.asks.values().any(|ask| ask.id == *id) {
+            self.note(method, ("id", "ENV-2", "request id is still in flight"));
+        }
+        let findings = oracle::check_params(self.profile, method, &params);
+        let refused = findings
+            .iter()
+            .find(|finding| finding.refused)
+            .map(|finding| Refusal::invalid_params(format!("{}: {}", finding.path, finding.text)));
+        self.find(method, findings);
+        if let Some(refusal) = refused {
+            return Err(refusal);
+        }
+        if let (Class::Command, Some(command_id)) =
+            (row.class, params.get("commandId").and_then(Value::as_str))
+        {
+            match self.ledger.look(command_id, method, &params, id) {
+                Seen::Fresh => {}
+                Seen::Waiting => return Ok(None),
+                Seen::Replay(reply) => {
+                    self.respond(id, &reply);
+                    return Ok(None);
+                }
+                Seen::Conflict => {
+                    let finding = ("commandId", "CMD-5", "used before with another payload");
+                    self.note(method, finding);
+                    return Err(Refusal::rejected(command_id, "command_id_conflict"));
+                }
+            }
+        }
+        Ok(Some(params))
+    }
+
+    fn run_command(&mut self, id: &Value, method: &str, params: Map<String, Value>) {
+        let findings = oracle::model::judge(&self.sessions, method, &params);
+        self.find(method, findings);
+        let command_id = params.get("commandId").and_then(Value::as_str).map(str::to_owned);
+        if let Some(command_id) = &command_id {
+            self.ledger.open(command_id, method, &params);
+        }
+        if self.options.mode == Mode::Scripted && is_scripted(method) {
+            self.asked += 1;
+            let handle = AskHandle(self.asked);
+            self.out.push_back(Output::Asked {
+                handle,
+                id: id.clone(),
+                method: method.to_owned(),
+                params: Value::Object(params.clone()),
+            });
+            self.asks.insert(handle.0, Ask { id: id.clone(), method: method.to_owned(), params });
+            return;
+        }
+        let mut after = Vec::new();
+        let reply = self.execute(method, &params, &mut after);
+        self.settle(id, command_id.as_deref(), &reply);
+        for effect in after {
+            self.run_after(effect);
+        }
+    }
+
+    /// Answers a command and every replay that waited for it.
+    pub(crate) fn settle(&mut self, id: &Value, command_id: Option<&str>, reply: &Reply) {
+        self.respond(id, reply);
+        if let Some(command_id) = command_id {
+            for waiting in self.ledger.settle(command_id, reply) {
+                self.respond(&waiting, reply);
+            }
+        }
+    }
+
+    /// The model's own answer to a command. Effects that follow the answer go to `after`.
+    pub(crate) fn execute(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        after: &mut Vec<After>,
+    ) -> Reply {
+        match method {
+            "initialize" => self.initialize(params),
+            "session/start" => self.session_start(params),
+            "session/resume" => self.session_resume(params, after),
+            "session/read" => self.session_read(params),
+            "session/list" => self.session_list(params),
+            "session/setModel" => self.session_set_model(params, after),
+            "session/setApprovalMode" => self.session_set_approval_mode(params, after),
+            "session/setReasoningEffort" => self.session_set_reasoning_effort(params, after),
+            "session/rename" => self.session_rename(params, after),
+            "model/list" => self.model_list(params),
+            "turn/start" => self.turn_start(params, after),
+            "turn/steer" => self.turn_steer(params, after),
+            "turn/cancel" | "turn/interrupt" => self.turn_cancel(params, after),
+            "turn/unqueue" => self.turn_unqueue(params, after),
+            "approval/decide" => self.approval_decide(params, after),
+            "approval/listPending" => self.approval_list_pending(params),
+            "userInput/answer"
+            | "userInput/cancel"
+            | "userInput/clarify"
+            | "userInput/interrupt" => self.user_input_settle(method, params, after),
+            "view/page" => self.view_page(params),
+            "view/subscribe" => self.view_subscribe(params, after),
+            "view/unsubscribe" => self.view_unsubscribe(params),
+            _ => Err(Refusal::new(-32601, "this fake host does not model the method")),
+        }
+    }
+
+    fn run_after(&mut self, effect: After) {
+        match effect {
+            After::Launch { session } => self.launch(&session),
+            After::Cancel { session, turn, reason } => self.cancel_turn(&session, &turn, reason),
+            After::Replay { session, position } => self.replay(&session, position),
+            After::Reissue { session } => self.reissue(&session),
+            After::Event { session, method, params } => {
+                self.event(&session, method, params);
+            }
+            After::Decided { session, decision } => self.on_decided(&session, &decision),
+            After::Settled { session, settlement } => self.on_settled(&session, &settlement),
+            After::Steered { session, turn, input } => {
+                self.user_message(&session, &turn, &input, true);
+            }
+        }
+    }
+
+    fn on_notification(&mut self, method: &str, params: Option<&Value>) {
+        match method {
+            "initialized" => self.on_initialized(params),
+            "userInput/engaged" if self.profile.notification(method).is_some() => {
+                let params = params.and_then(Value::as_object).cloned().unwrap_or_default();
+                let mut findings = oracle::check_params(self.profile, method, &params);
+                findings.extend(oracle::model::judge(&self.sessions, method, &params));
+                self.find(method, findings);
+            }
+            _ => self.note("notification", ("method", "TOL-6", "unknown notification")),
+        }
+    }
+
+    /// A receipt: it changes no state (ENV-10, HOST-9).
+    fn on_response(&mut self, id: &Value, result: Option<&Value>, error: Option<&Value>) {
+        let known = id.as_u64().and_then(|id| self.connection.unreceipted.remove(&id));
+        if known.is_none() {
+            self.note("response", ("id", "ENV-5", "answers no open request of the host"));
+            return;
+        }
+        match (result, error) {
+            (Some(_), Some(_)) => {
+                self.note("response", ("", "ENV-1", "both result and error"));
+            }
+            (Some(Value::Object(receipt)), None) if receipt.is_empty() => {}
+            (Some(_), None) => {
+                self.note("response", ("result", "ENV-10", "a receipt is the empty object"));
+            }
+            (None, Some(error)) => {
+                let formed = error["code"].is_i64() && error["message"].is_string();
+                if !formed {
+                    let text = "an error has an integer code and a message";
+                    self.note("response", ("error", "ENV-1", text));
+                }
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Orderly end: the active turn gets its terminal, then exit 0 (PRC-4).
+    fn on_eof(&mut self) {
+        if self.options.faults.contains(&Fault::HangOnEof) {
+            return;
+        }
+        if self.options.mode == Mode::Obliging {
+            for session in self.sessions.keys().cloned().collect::<Vec<_>>() {
+                let active = self.sessions[&session].log.view().active.clone();
+                self.sessions[&session].waiting.clear();
+                if let Some(turn) = active {
+                    self.cancel_turn(&session, &turn.turn_id, "the host is closing");
+                }
+            }
+        }
+        self.end(Output::Exit { code: 0 });
+    }
+
+    /// Ends the host: `last` is the final output.
+    pub(crate) fn end(&mut self, last: Output) {
+        self.out.push_back(last);
+        for session in self.sessions.values_mut() {
+            session.plan = None;
+        }
+        self.ended = true;
+    }
+
+    fn note(&mut self, method: &str, (path, rule, text): (&str, &'static str, &str)) {
+        let finding = Finding::noted(path.to_owned(), rule, text);
+        self.violations.push(finding.of(method));
+    }
+
+    fn find(&mut self, method: &str, findings: Vec<Finding>) {
+        self.violations.extend(findings.into_iter().map(|finding| finding.of(method)));
+    }
+}
+
+/// Methods that a script answers (section 2 of the scenario language, DSL-7).
+fn is_scripted(method: &str) -> bool {
+    let family = method.split_once('/').map_or(method, |(family, _)| family);
+    matches!(family, "turn" | "approval" | "userInput") || method == "view/page"
+}
