@@ -229,7 +229,8 @@ impl Entry {
                         out.push(update::message(id, rest.to_owned()));
                         shown.append(rest);
                     }
-                    None if text.is_empty() => {}
+                    // A cut text is shorter than its deltas were (ITM-9); an absent one says nothing.
+                    None if text.is_empty() || item.truncated => {}
                     None => diverged(id),
                 }
                 if item.truncated && !self.noticed_cut {

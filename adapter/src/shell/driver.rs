@@ -91,7 +91,9 @@ impl<W: World> Driver<W> {
         std::future::poll_fn(|cx| self.poll(cx)).await;
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// Does everything that can be done now; ready when the run is over. For a stage that moves time
+    /// itself: pending means that nothing moves without more input or [`Driver::deadline`].
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let mut moved = self.poll_signal(cx);
             moved |= self.poll_hosts(cx);
@@ -199,17 +201,24 @@ impl<W: World> Driver<W> {
         true
     }
 
+    /// The next instant at which something happens by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        let hosts = self.hosts.values().filter_map(HostIo::deadline).min();
+        [self.agent_deadline(), hosts, self.exit_by].into_iter().flatten().min()
+    }
+
+    fn agent_deadline(&self) -> Option<Instant> {
+        self.agent.deadline().map(|at| self.start + at.0)
+    }
+
     fn poll_timers(&mut self, cx: &mut Context<'_>) -> bool {
         let now = Instant::now();
-        let agent = self.agent.deadline().map(|at| self.start + at.0);
-        if agent.is_some_and(|at| at <= now) {
+        if self.agent_deadline().is_some_and(|at| at <= now) {
             self.feed(Input::Timer);
             return true;
         }
-        let hosts = self.hosts.values().filter_map(HostIo::deadline).min();
-        let Some(next) = [agent, hosts, self.exit_by].into_iter().flatten().min() else {
-            return false;
-        };
+        let Some(next) = self.deadline() else { return false };
         if next <= now {
             return true; // a host's rung or the exit: polled again at once
         }
