@@ -171,21 +171,28 @@ mod imp {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::io::Read;
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
     use super::Family;
 
     /// `cat` lives until its input ends, and so does the grandchild behind `sh`.
+    ///
+    /// The line says that the program runs: `spawn` returns a moment before the kernel shows the
+    /// environment.
     fn relatives(family: &Family) -> std::process::Child {
         let (name, value) = family.variable();
-        Command::new("sh")
-            .args(["-c", "exec 3<&0; cat <&3 & cat"])
+        let mut child = Command::new("sh")
+            .args(["-c", "exec 3<&0; cat <&3 & echo; cat"])
             .env(name, value)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
-            .expect("sh is on every Linux")
+            .expect("sh is on every Linux");
+        let stdout = child.stdout.as_mut().expect("piped");
+        stdout.read_exact(&mut [0]).expect("a line");
+        child
     }
 
     #[test]
