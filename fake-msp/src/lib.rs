@@ -3,6 +3,7 @@
 //! | Module | What it is |
 //! |---|---|
 //! | [`engine`] | the host as a pure function; start at [`engine::Host`] |
+//! | [`engine::script`] | what a scenario may make the host do, lies included |
 //! | [`profiles`] | host generations as data |
 //! | [`oracle`] | what a client did wrong: [`oracle::Violation`] |
 //! | [`cli`] | the `fake-msp` program: the only part with threads, pipes and a clock |

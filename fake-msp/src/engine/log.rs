@@ -191,6 +191,15 @@ impl Log {
             .collect()
     }
 
+    /// Methods of the visible events strictly between two positions.
+    pub(crate) fn between(&self, after: u64, next: u64) -> Vec<&str> {
+        self.entries
+            .iter()
+            .filter(|entry| entry.position > after && entry.position < next && !entry.hidden)
+            .map(|entry| entry.method.as_str())
+            .collect()
+    }
+
     /// Folds all entries again; equals [`Log::view`] or the fold is not a function of the log.
     #[cfg(test)]
     pub(crate) fn refold(&self) -> View {

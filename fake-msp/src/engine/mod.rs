@@ -22,6 +22,7 @@ mod ledger;
 mod log;
 mod plan;
 mod prompts;
+pub mod script;
 mod sessions;
 mod turns;
 mod words;
@@ -204,16 +205,20 @@ pub(crate) struct Session {
     pub(crate) decisions: BTreeMap<String, approvals::Decision>,
     /// Last admitted settlement of each prompt.
     pub(crate) settlements: BTreeMap<String, prompts::Settlement>,
+    /// Params of the `turn/start` of the turn that a script started last.
+    pub(crate) request: Option<Value>,
+    /// Text that a script streamed since the last whole item: item, delta field, text.
+    pub(crate) streamed: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// A client request that the script has not answered yet.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) id: Value,
-    #[expect(dead_code, reason = "the script API reads it")]
     pub(crate) method: String,
-    #[expect(dead_code, reason = "the script API reads it")]
     pub(crate) params: Map<String, Value>,
+    /// The model's reply, if an event needed its effects before the answer.
+    pub(crate) prepared: Option<Reply>,
 }
 
 /// A fake Muse host. See the module's documentation.
@@ -229,6 +234,8 @@ pub struct Host {
     ledger: Ledger,
     asks: BTreeMap<u64, Ask>,
     asked: u64,
+    /// The session that was started, resumed or addressed last: the script's default.
+    current: Option<String>,
     violations: Vec<Violation>,
     stdout_open: bool,
     ended: bool,
@@ -259,6 +266,7 @@ impl Host {
             ledger: Ledger::default(),
             asks: BTreeMap::new(),
             asked: 0,
+            current: None,
             violations: Vec::new(),
             stdout_open: true,
             ended: false,
@@ -439,6 +447,7 @@ impl Host {
         }
         if self.options.mode == Mode::Scripted && is_scripted(method) {
             self.asked += 1;
+            self.current = params.get("sessionId").and_then(Value::as_str).map(str::to_owned);
             let handle = AskHandle(self.asked);
             self.out.push_back(Output::Asked {
                 handle,
@@ -446,7 +455,8 @@ impl Host {
                 method: method.to_owned(),
                 params: Value::Object(params.clone()),
             });
-            self.asks.insert(handle.0, Ask { id: id.clone(), method: method.to_owned(), params });
+            let method = method.to_owned();
+            self.asks.insert(handle.0, Ask { id: id.clone(), method, params, prepared: None });
             return;
         }
         let mut after = Vec::new();

@@ -74,7 +74,10 @@ impl Host {
             allowed: BTreeSet::new(),
             decisions: BTreeMap::new(),
             settlements: BTreeMap::new(),
+            request: None,
+            streamed: BTreeMap::new(),
         };
+        self.current = Some(id.clone());
         self.sessions.insert(id.clone(), session);
         let object = self.session_object(&self.sessions[&id]);
         if self.profile.notification("session/started").is_some() {
@@ -100,6 +103,7 @@ impl Host {
             session.subscribed = true;
             session.resumed = true;
         }
+        self.current = Some(id.clone());
         if let Some(position) = replay {
             after.push(After::Replay { session: id.clone(), position });
         }

@@ -5,6 +5,7 @@ mod commands;
 mod framing;
 mod handshake;
 mod oracle;
+mod script;
 mod turns;
 mod view;
 
@@ -171,4 +172,9 @@ pub(super) fn outline(frames: &[Value]) -> Vec<String> {
         (None, None) => "result".into(),
     };
     frames.iter().map(name).collect()
+}
+
+/// A scripted host's options.
+pub(super) fn scripted() -> Options {
+    Options { mode: super::Mode::Scripted, ..Options::default() }
 }
