@@ -48,7 +48,7 @@ impl Pipe {
         }
     }
 
-    pub(crate) async fn to_end(&mut self) -> Vec<u8> {
+    pub(crate) async fn drain(&mut self) -> Vec<u8> {
         if let Some(task) = self.task.take() {
             let ended = tokio::time::timeout(BOUND, task).await;
             let ended = ended.expect("a pipe that nobody holds open ends");

@@ -49,6 +49,8 @@ impl Setup {
             .var("USERPROFILE", home)
             .var("MUSE_CODE_EXECUTABLE", host)
             .var("FAKE_MSP_FRAME_LOG", log)
+            // What the host says on stderr, above all what its oracle objects to.
+            .var("RUST_LOG", "warn,muse_stderr=debug")
     }
 
     /// Sets a variable of the adapter; its host inherits it.
@@ -101,16 +103,19 @@ impl Setup {
         self.scratch.path().join("host-frames.ndjson")
     }
 
-    /// Every frame that the fake host read or wrote, as it noted them; empty when no host ran.
+    /// The frames that the last host read, in order; empty when no host ran.
     ///
     /// # Panics
-    /// When the log holds something else than one JSON value a line.
+    /// When the log is not what the fake host writes.
     #[must_use]
-    pub fn host_frames(&self) -> Vec<Value> {
-        self.host_log()
-            .lines()
-            .map(|line| serde_json::from_str(line).expect("a line of the frame log"))
-            .collect()
+    pub fn host_received(&self) -> Vec<Value> {
+        self.host_frames("client")
+    }
+
+    /// How many requests or notifications of this method the last host read.
+    #[must_use]
+    pub fn host_received_count(&self, method: &str) -> usize {
+        self.host_received().iter().filter(|frame| frame["method"] == method).count()
     }
 
     /// Waits until the host has read or written a frame of this method.
@@ -121,15 +126,28 @@ impl Setup {
     /// # Panics
     /// When the bound passes before such a frame.
     pub async fn host_frame(&self, method: &str) {
-        let wanted = format!("\"{method}\"");
+        let fits = |frame: &Value| frame["method"] == method;
         let look = async {
-            // With or without escapes: the log may quote the frame as a string.
-            while !self.host_log().replace('\\', "").contains(&wanted) {
+            while !["client", "server"].iter().any(|dir| self.host_frames(dir).iter().any(fits)) {
                 tokio::task::yield_now().await;
             }
         };
         let seen = tokio::time::timeout(BOUND, look).await;
         assert!(seen.is_ok(), "the host never saw {method}; its log: {}", self.host_log());
+    }
+
+    /// Frames of one direction. The last line may still be in the making.
+    fn host_frames(&self, dir: &str) -> Vec<Value> {
+        let log = self.host_log();
+        let lines = log.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+        lines
+            .map(|line| serde_json::from_str::<Value>(line).expect("a line of the frame log"))
+            .filter(|entry| entry["dir"] == dir)
+            .map(|entry| {
+                let raw = entry["raw"].as_str().expect("the raw frame");
+                serde_json::from_str(raw).unwrap_or(Value::Null)
+            })
+            .collect()
     }
 
     fn host_log(&self) -> String {
