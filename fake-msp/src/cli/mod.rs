@@ -3,7 +3,7 @@
 //! Purpose: behave as the `muse` executable for `serve`, `serve --help` and `--version`, plus help
 //! of its own. Inputs: arguments, environment, three streams. Outputs: an exit code. Invariants:
 //! in `serve`, stdout carries frames only (FRM-13); a usage error is exit 2 with a message that
-//! names what is allowed (PRC). It knows nothing of the protocol; see [`serve`](self::serve).
+//! names what is allowed (PRC). It knows nothing of the protocol.
 
 mod args;
 mod help;

@@ -1,0 +1,126 @@
+//! Every frame of the fake host against the published structure of the wire types.
+//!
+//! The material is not part of the project: it is looked for in `MSP_MATERIAL`, then in
+//! `../shared/msp` beside the workspace. Without it the test says so by name and ends.
+
+mod support;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use support::Talk;
+use support::schema::Schema;
+
+fn material() -> Option<PathBuf> {
+    let beside = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/msp");
+    let named = std::env::var_os("MSP_MATERIAL").map(PathBuf::from);
+    named.into_iter().chain([beside]).find(|folder| folder.join("schema").is_dir())
+}
+
+/// Prompts, each played to its end with every question answered.
+const PROMPTS: &[&str] = &[
+    "hello",
+    "run ls -la",
+    "run make a; pwd; make b",
+    "ask",
+    "tool 3",
+    "burst 5 10",
+    "burst 20 100000",
+    "fail stepLimit",
+];
+
+/// Conversations that touch every frame the host can make by itself.
+fn conversations(version: &str) -> Talk {
+    let mut talk = Talk::ready(version);
+    let session = talk.session();
+    for (index, prompt) in PROMPTS.iter().enumerate() {
+        talk.prompt(&session, prompt);
+        talk.settle(if index == 2 { "allow_session" } else { "allow_once" });
+    }
+    talk.prompt(&session, "run rejected");
+    talk.settle("abort");
+    talk.act("session/setModel", json!({ "sessionId": session, "model": { "modelId": "m" } }));
+    talk.act("session/setApprovalMode", json!({ "sessionId": session, "mode": "onRequest" }));
+    let effort = json!({ "sessionId": session, "reasoningEffort": "low" });
+    talk.act("session/setReasoningEffort", effort);
+    talk.act("session/rename", json!({ "sessionId": session, "name": "n" }));
+    talk.request("model/list", json!({}));
+    talk.request("session/list", json!({}));
+    let input = json!([{ "type": "image", "mediaType": "image/png", "base64Data": "" }]);
+    talk.act("turn/start", json!({ "sessionId": session, "input": input, "displayText": "d" }));
+    talk.settle("abort");
+    let turn = talk.prompt(&session, "run pending");
+    talk.run_timers();
+    let steer = json!({ "sessionId": session, "expectedTurnId": turn,
+        "input": [{ "type": "text", "text": "more" }] });
+    talk.act("turn/steer", steer);
+    let queued = talk.prompt(&session, "queued");
+    for history in ["auto", "inline", "snapshot", "anchored"] {
+        talk.act("session/resume", json!({ "sessionId": session, "history": history }));
+    }
+    talk.act("session/resume", json!({ "sessionId": session, "excludeItems": true }));
+    talk.request("session/read", json!({ "sessionId": session, "excludeItems": false }));
+    talk.request("approval/listPending", json!({ "sessionId": session }));
+    talk.request("view/page", json!({ "sessionId": session, "limit": 1000 }));
+    talk.request("view/page", json!({ "sessionId": session, "limit": 3, "direction": "backward" }));
+    talk.act("turn/unqueue", json!({ "sessionId": session, "turnId": queued }));
+    talk.act("turn/cancel", json!({ "sessionId": session, "turnId": turn }));
+    refusals(&mut talk, &session);
+    talk.request("view/unsubscribe", json!({ "sessionId": session }));
+    talk
+}
+
+/// One refusal of each kind that the model has.
+fn refusals(talk: &mut Talk, session: &str) {
+    let approval = talk.last_param("approval/requested", "approvalId");
+    let requirement = json!({ "approvalId": approval, "sourceIndex": 0 });
+    for (id, choice) in [(approval.clone(), "allow_once"), (json!("x"), "allow_once")] {
+        talk.act(
+            "approval/decide",
+            json!({ "sessionId": session, "approvalId": id, "requirementId": requirement,
+                "choiceId": choice }),
+        );
+    }
+    let input = talk.last_param("userInput/requested", "userInputId");
+    for id in [input, json!("x")] {
+        talk.act("userInput/cancel", json!({ "sessionId": session, "userInputId": id }));
+    }
+    talk.act("turn/cancel", json!({ "sessionId": session }));
+    talk.act("session/resume", json!({ "sessionId": session, "cursor": "v:1" }));
+    talk.act("session/resume", json!({ "sessionId": "x" }));
+    let anchor = json!({ "sessionId": session, "limit": 1, "anchor": "latestCompaction" });
+    talk.request("view/page", anchor);
+    talk.request("no/such", json!({}));
+    talk.request("model/list", json!({ "sessionId": 1 }));
+    talk.line(b"{");
+    talk.line(b"[]");
+}
+
+#[test]
+fn every_frame_of_the_host_fits_the_published_structure() {
+    let Some(material) = material() else {
+        eprintln!("SKIPPED every_frame_of_the_host_fits_the_published_structure: no MSP_MATERIAL");
+        return;
+    };
+    for (profile, file) in [("1.3.0", "1.3.1.json"), ("1.4.13", "1.4.13.json")] {
+        let text = std::fs::read_to_string(material.join("schema").join(file)).unwrap();
+        let schema = Schema::new(serde_json::from_str(&text).unwrap());
+        let talk = conversations(profile);
+        let mut wrong = Vec::new();
+        for (method, frame) in talk.typed_frames() {
+            for problem in schema.check_frame(method.as_deref(), frame) {
+                wrong.push(format!("{}: {problem}", method.as_deref().unwrap_or("?")));
+            }
+        }
+        wrong.sort();
+        wrong.dedup();
+        assert!(wrong.is_empty(), "{profile} against {file}:\n{}", wrong.join("\n"));
+        assert!(talk.frames.len() > 200, "the conversations were played");
+        let unexpected: Vec<&Value> = talk
+            .frames
+            .iter()
+            .filter(|frame| frame["error"]["data"]["kind"] == "internal")
+            .collect();
+        assert!(unexpected.is_empty());
+    }
+}
