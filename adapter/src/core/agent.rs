@@ -262,6 +262,9 @@ impl Agent {
             "muse-login" => true,
             _ => return Err(acp::invalid_params("unknown methodId")),
         };
+        if self.waiting.len() >= SESSIONS_MAX {
+            return Err(acp::busy("too many requests are waiting"));
+        }
         let waiting = Waiting::Credentials { request: id.clone(), terminal };
         self.effect(Effect::Credentials, waiting);
         Ok(())

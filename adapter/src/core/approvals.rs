@@ -106,6 +106,10 @@ impl Approvals {
         if let Some(entry) = self.entries.get_mut(approval) {
             entry.resolved = true;
             entry.dialog = None;
+            // Only its identity is still needed: a late duplicate must find it settled.
+            entry.view.raw_args = String::new();
+            entry.view.subject = None;
+            entry.view.available_choices = Vec::new();
         }
     }
 

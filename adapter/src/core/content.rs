@@ -9,10 +9,14 @@ use serde_json::value::RawValue;
 use crate::acp::{invalid_params, schema as acp};
 use crate::msp::command::InputPart;
 use crate::wire::RpcError;
+use crate::wire::framing::HOST_LINE_MAX;
 
 /// Members of a resource link in the order of PC-3.
 const LINK_MEMBERS: [&str; 8] =
     ["name", "uri", "title", "description", "mimeType", "size", "annotations", "_meta"];
+
+/// Bytes of a prompt on the host's wire (FRM-6); the rest of the line is the envelope's.
+const PROMPT_MAX: usize = HOST_LINE_MAX - 64 * 1024;
 
 /// Converts a prompt.
 ///
@@ -36,6 +40,11 @@ pub fn convert(blocks: &[&RawValue]) -> Result<Vec<InputPart>, RpcError> {
             _ => return Err(refuse("this agent takes text and resource links only")),
         };
         parts.push(InputPart::Text { text });
+    }
+    // What is left of the host's line limit besides the prompt is more than enough for the envelope.
+    let size: usize = parts.iter().map(|InputPart::Text { text }| encoded_len(text)).sum();
+    if size > PROMPT_MAX {
+        return Err(invalid_params("the prompt is longer than the 10 MiB that Muse takes"));
     }
     let blank = parts.iter().all(|InputPart::Text { text }| text.trim().is_empty());
     if blank { Err(invalid_params("the prompt has no text")) } else { Ok(parts) }
@@ -77,6 +86,19 @@ fn compact(json: &str, out: &mut String) -> Option<()> {
         }
     }
     Some(())
+}
+
+/// Length of a text as JSON, quotes and a margin for the part around it included.
+fn encoded_len(text: &str) -> usize {
+    let escapes: usize = text
+        .bytes()
+        .map(|byte| match byte {
+            b'"' | b'\\' => 1,
+            0..0x20 => 5,
+            _ => 0,
+        })
+        .sum();
+    text.len() + escapes + 64
 }
 
 /// Length of the string literal at the start of `json`, quotes included.
@@ -127,6 +149,14 @@ mod tests {
                 r#""_meta":{"b":1.0,"a":[null,"A/\n"]}}"#
             )]
         );
+    }
+
+    #[test]
+    fn a_prompt_that_does_not_fit_into_a_line_of_the_host_is_refused() {
+        for text in ["a".repeat(PROMPT_MAX + 1), "\u{1}".repeat(PROMPT_MAX / 6 + 1)] {
+            let blocks = serde_json::json!([{ "type": "text", "text": text }]).to_string();
+            assert_eq!(convert_json(&blocks).expect_err("too long").code, -32602);
+        }
     }
 
     #[test]

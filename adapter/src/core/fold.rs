@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 
 use super::card::Card;
 use super::io::Tick;
-use super::text::Shown;
+use super::text::{Shown, prefix};
 use crate::acp::{schema as acp, update};
 use crate::msp::event::{Delta, DeltaField};
 use crate::msp::{Item, ItemId, Kind, TurnId};
@@ -24,6 +24,9 @@ pub const ITEMS_MAX: usize = 100_000;
 const SUMMARY_PARTS_MAX: usize = 500;
 /// A grown tool output is shown at the latest after this long; BKG-1 has the same figure.
 pub const FLUSH_AFTER: Duration = Duration::from_millis(100);
+
+/// Longest chunk of text in bytes.
+const CHUNK_MAX: usize = 256 * 1024;
 
 const HOST_CUT: &str = "\n[truncated by Muse]";
 
@@ -107,7 +110,7 @@ impl Fold {
         match (&mut entry.body, delta.target()) {
             (Body::Message(shown), DeltaField::Text) => {
                 shown.append(&delta.delta);
-                out.push(update::message(id, delta.delta.to_string()));
+                push_pieces(&delta.delta, |piece| out.push(update::message(id, piece)));
             }
             (Body::Reasoning(parts), DeltaField::Summary(part)) => {
                 extend_part(parts, part, &delta.delta, id, out);
@@ -226,7 +229,7 @@ impl Entry {
                 match shown.rest(text) {
                     Some("") => {}
                     Some(rest) => {
-                        out.push(update::message(id, rest.to_owned()));
+                        push_pieces(rest, |piece| out.push(update::message(id, piece)));
                         shown.append(rest);
                     }
                     // A cut text is shorter than its deltas were (ITM-9); an absent one says nothing.
@@ -265,6 +268,15 @@ fn diverged(item: &str) {
     tracing::warn!(code = "text-diverged", item, "a snapshot does not continue what was shown");
 }
 
+/// A text in chunks that stay far below the longest line of any client (WIRE-6).
+fn push_pieces(mut text: &str, mut push: impl FnMut(String)) {
+    while !text.is_empty() {
+        let piece = prefix(text, CHUNK_MAX);
+        push(piece.to_owned());
+        text = &text[piece.len()..];
+    }
+}
+
 /// STR-6: a newline stands before the first text of every part but the first.
 fn extend_part(
     parts: &mut Vec<Shown>,
@@ -282,7 +294,7 @@ fn extend_part(
     let shown = &mut parts[part];
     let separator = if part > 0 && shown.is_empty() { "\n" } else { "" };
     shown.append(text);
-    out.push(update::thought(id, format!("{separator}{text}")));
+    push_pieces(&format!("{separator}{text}"), |piece| out.push(update::thought(id, piece)));
 }
 
 #[cfg(test)]
@@ -406,6 +418,15 @@ mod tests {
             .delta("x", "text", "no")
             .item(json!({ "itemId": "u", "kind": "userMessage", "text": "no" }));
         assert_eq!(story.texts(), "");
+    }
+
+    #[test]
+    fn a_huge_text_is_sent_in_chunks_that_every_client_takes() {
+        let mut story = Story::new();
+        let text = "ä".repeat(1024 * 1024);
+        story.item(json!({ "itemId": "m", "kind": "agentMessage", "text": text }));
+        assert_eq!(story.texts(), text);
+        assert_eq!(story.out.len(), 8);
     }
 
     #[test]

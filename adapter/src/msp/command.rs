@@ -52,6 +52,9 @@ pub struct ServerInfo {
 /// See [`InitializeResult`].
 #[derive(Debug, Deserialize)]
 pub struct Schema {
+    /// Version of the envelope; 1 is the only one there is.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub version: Option<u64>,
     /// `sha256:` and 64 hexadecimal digits.
     #[serde(default, deserialize_with = "lenient::text")]
     pub fingerprint: Option<String>,

@@ -142,8 +142,14 @@ impl Session {
     }
 
     fn on_handshake(&mut self, cx: &mut Cx<'_>, result: InitializeResult) {
+        let (version, fingerprint) =
+            result.schema.map_or((None, None), |schema| (schema.version, schema.fingerprint));
+        if version.is_some_and(|version| version != 1) {
+            let what = "this Muse speaks another version of its protocol: update the adapter";
+            return self.fail_turn(cx, Failure::protocol(Phase::Initializing, what));
+        }
         let Slot::Live(host) = &mut self.slot else { return };
-        host.fingerprint = result.schema.and_then(|schema| schema.fingerprint);
+        host.fingerprint = fingerprint;
         if host.fingerprint.as_deref().is_some_and(|served| served != crate::PINNED_FINGERPRINT) {
             tracing::warn!(
                 code = "fingerprint",

@@ -109,12 +109,14 @@ impl Session {
     ) {
         match event {
             Event::Item(item) => self.on_item(cx, *item),
-            Event::TurnStarted(turn) => self.note_native_turn(Some(turn)),
+            Event::TurnStarted(turn) => self.on_turn_started(turn),
             Event::TurnEnded(turn, terminal) => {
-                if self.turn.as_ref().and_then(|turn| turn.running()) == Some(&turn) {
+                if self.is_foreground(&turn) {
                     self.on_terminal(cx, terminal);
-                } else {
-                    self.note_native_turn(None);
+                } else if let Slot::Live(host) = &mut self.slot
+                    && host.native_turn.as_ref() == Some(&turn)
+                {
+                    host.native_turn = None;
                 }
             }
             Event::Approval(approval) => self.on_approval(cx, *approval),
@@ -194,11 +196,16 @@ impl Session {
         self.turn.as_ref().is_none_or(|turn| !turn.cancelled)
     }
 
-    fn note_native_turn(&mut self, started: Option<TurnId>) {
-        if self.turn.is_none()
+    fn is_foreground(&self, turn: &TurnId) -> bool {
+        self.turn.as_ref().and_then(|turn| turn.running()) == Some(turn)
+    }
+
+    /// A turn that no prompt of ours became: the host works by itself (PRM-4).
+    fn on_turn_started(&mut self, turn: TurnId) {
+        if !self.is_foreground(&turn)
             && let Slot::Live(host) = &mut self.slot
         {
-            host.native_turn = started;
+            host.native_turn = Some(turn);
         }
     }
 

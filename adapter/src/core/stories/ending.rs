@@ -373,6 +373,34 @@ fn settings_that_are_not_confirmed_start_no_turn() {
 }
 
 #[test]
+fn a_host_that_speaks_another_envelope_is_refused_before_a_session_is_opened() {
+    let (mut stage, session) = Stage::with_session();
+    stage.prompt(&session, "x");
+    stage.resolve();
+    let initialize = stage.asked("initialize");
+    stage.reply(&initialize, json!({ "schema": { "version": 2 } }));
+    assert_eq!(failure(&stage.answer())["execution"], "notSubmitted");
+    stage.quiet();
+}
+
+#[test]
+fn a_turn_that_the_host_started_by_itself_refuses_the_next_prompt_until_it_ends() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.event("turn/started", &session, json!({ "turnId": "native" }));
+    stage.complete(&session);
+    assert_eq!(stage.answer()["result"]["stopReason"], "end_turn");
+    stage.prompt(&session, "x");
+    assert_eq!(stage.answer()["error"]["code"], -32600);
+    stage.event("turn/completed", &session, json!({ "turnId": "other", "terminal": "completed" }));
+    stage.prompt(&session, "x");
+    assert_eq!(stage.answer()["error"]["code"], -32600);
+    stage.event("turn/completed", &session, json!({ "turnId": "native", "terminal": "completed" }));
+    stage.prompt(&session, "x");
+    stage.resolve();
+    stage.asked("session/setApprovalMode");
+}
+
+#[test]
 fn a_bug_in_one_session_is_answered_and_the_others_go_on() {
     let (mut stage, broken) = Stage::with_session_in("/panic");
     stage.prompt(&broken, "x");
