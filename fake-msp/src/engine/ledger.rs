@@ -8,7 +8,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Reply;
+use super::{Refusal, Reply};
+
+/// Commands whose ledger row ends with the process.
+const HOST_LIFETIME: &[&str] =
+    &["turn/interrupt", "turn/cancel", "task/stop", "task/stopAll", "media/upload"];
 
 #[derive(Debug)]
 struct Row {
@@ -69,6 +73,16 @@ impl Ledger {
             waiting: Vec::new(),
         };
         self.rows.insert(command_id.to_owned(), row);
+    }
+
+    /// What a new process finds of the old one's commands (CMD-6): answers stay, intakes that never
+    /// settled are abandoned, and commands whose dedupe ends with the host are forgotten.
+    pub(crate) fn restart(&mut self) {
+        self.rows.retain(|_, row| !HOST_LIFETIME.contains(&row.method.as_str()));
+        for (command_id, row) in &mut self.rows {
+            row.waiting.clear();
+            row.reply.get_or_insert_with(|| Err(Refusal::rejected(command_id, "abandoned")));
+        }
     }
 
     /// Stores the answer, or forgets the command when nothing was admitted. Returns the ids of

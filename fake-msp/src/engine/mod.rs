@@ -23,6 +23,7 @@ mod ledger;
 mod log;
 mod plan;
 mod prompts;
+mod restart;
 pub mod script;
 mod sessions;
 mod turns;
@@ -47,6 +48,7 @@ pub use io::{AskHandle, Input, Mode, Options, Output};
 use ledger::{Ledger, Seen};
 pub(crate) use log::Log;
 use plan::Plan;
+pub use restart::Recovery;
 pub use words::WORDS_HELP;
 
 use crate::oracle::{self, Finding, Violation};
@@ -100,6 +102,21 @@ struct Connection {
     requests: u64,
     /// Requests whose receipt is missing, by id: method.
     unreceipted: BTreeMap<u64, &'static str>,
+}
+
+impl Connection {
+    fn new() -> Self {
+        Self {
+            phase: Phase::New,
+            client_name: String::new(),
+            opted_out: BTreeSet::new(),
+            granted: Vec::new(),
+            experimental: false,
+            dialogs: true,
+            requests: 0,
+            unreceipted: BTreeMap::new(),
+        }
+    }
 }
 
 /// One session: its log and what this host process knows beside it.
@@ -167,16 +184,7 @@ impl Host {
             now: 0,
             out: VecDeque::new(),
             ids,
-            connection: Connection {
-                phase: Phase::New,
-                client_name: String::new(),
-                opted_out: BTreeSet::new(),
-                granted: Vec::new(),
-                experimental: false,
-                dialogs: true,
-                requests: 0,
-                unreceipted: BTreeMap::new(),
-            },
+            connection: Connection::new(),
             sessions: IndexMap::new(),
             ledger: Ledger::default(),
             asks: BTreeMap::new(),

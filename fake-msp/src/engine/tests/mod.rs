@@ -5,6 +5,7 @@ mod commands;
 mod framing;
 mod handshake;
 mod oracle;
+mod restart;
 mod script;
 mod turns;
 mod view;
