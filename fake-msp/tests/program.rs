@@ -1,5 +1,7 @@
 //! The binary as a process: what stdout, stderr and exit codes say.
 
+#![allow(clippy::unwrap_used, reason = "a panic is the outcome of a test")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 

@@ -278,7 +278,7 @@ pub(crate) fn first_unresolved(subject: &Value) -> u64 {
 /// Subject, requirement and choices after `requirement` was satisfied.
 pub(crate) fn stage_update(opened: &Map<String, Value>, requirement: &Value) -> Value {
     let mut subject = opened.get("subject").cloned().unwrap_or_default();
-    if let Some(list) = subject["stages"].as_array_mut() {
+    if let Some(list) = subject.get_mut("stages").and_then(Value::as_array_mut) {
         for stage in list.iter_mut().filter(|stage| stage["requirementId"] == *requirement) {
             stage["resolution"] = json!({ "kind": "allowOnce" });
         }

@@ -106,7 +106,7 @@ impl Host {
             return;
         }
         let approval_id = text(params, "approvalId").unwrap_or_default();
-        if let Some(stages) = params["subject"]["stages"].as_array_mut() {
+        if let Some(stages) = params["subject"].get_mut("stages").and_then(Value::as_array_mut) {
             complete_stages(&approval_id, stages);
         }
         if said["currentRequirementId"].is_null() {
