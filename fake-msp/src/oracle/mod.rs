@@ -9,6 +9,9 @@ pub(crate) mod model;
 pub(crate) mod shape;
 mod tables;
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 use serde_json::{Map, Value};

@@ -16,6 +16,8 @@ use crate::profiles::Era;
 pub(crate) enum Ty {
     /// Any string.
     Str,
+    /// A string or null (a list element).
+    StrOrNull,
     /// A client-minted UUIDv7; another string is noted, not refused (CMD-1).
     Uuid,
     /// A non-negative integer.
@@ -142,6 +144,8 @@ fn check_type(ty: &Ty, value: &Value, era: Era, path: &str, out: &mut Vec<Findin
     match ty {
         Ty::Str if value.is_string() => {}
         Ty::Str => out.push(wrong("a string")),
+        Ty::StrOrNull if value.is_string() || value.is_null() => {}
+        Ty::StrOrNull => out.push(wrong("a string or null")),
         Ty::Uuid => match value.as_str() {
             None => out.push(wrong("a string")),
             Some(text) if is_uuid_v7(text) => {}

@@ -211,7 +211,7 @@ const SESSION_LEAVE_PARAMS: Shape =
 
 const SESSION_LIST_SESSION_ID_FILTER: Shape = Shape(&[req("anyOf", Ty::Arr(&Ty::Str))]);
 
-const SESSION_LIST_BRANCH_FILTER: Shape = Shape(&[req("anyOf", Ty::Arr(&Ty::Str))]);
+const SESSION_LIST_BRANCH_FILTER: Shape = Shape(&[req("anyOf", Ty::Arr(&Ty::StrOrNull))]);
 
 const SESSION_LIST_TEXT_FILTER: Shape = Shape(&[
     req("fields", Ty::Arr(&Ty::Word(&["name", "title"], &[]))),

@@ -158,6 +158,16 @@ impl Host {
         self.ids.next(kind)
     }
 
+    /// A stored event as `view/page` shows it, `{method, params}`, for scripts that say what a page
+    /// holds. `None` for deltas, broadcasts and cursors that were never issued.
+    #[must_use]
+    pub fn stored_event(&self, session: &str, view_cursor: &str) -> Option<Value> {
+        let log = &self.sessions.get(session)?.log;
+        let position = log.position(view_cursor)?;
+        let page = log.page(Some(position.checked_sub(1)?), true, 1, usize::MAX);
+        page.events.into_iter().find(|event| event["params"]["viewCursor"] == view_cursor)
+    }
+
     /// Answers an asked command as the model would, with members replaced. Returns the result.
     ///
     /// # Errors

@@ -211,6 +211,8 @@ fn a_lost_event_is_in_the_log_and_a_gap_may_name_it() {
     assert_eq!(talk.frames.len(), before, "lost");
     let three = talk.emit("item/completed", &item("three "), None);
 
+    let shown = talk.host.stored_event(&session, two.view_cursor.as_deref().unwrap()).unwrap();
+    assert_eq!(shown, json!({ "method": "item/completed", "params": two.params }));
     let cursor = |emitted: &EmittedRef| json!(emitted.view_cursor);
     let backwards = [("after", cursor(&three)), ("next", cursor(&one))];
     assert_eq!(talk.forbidden("view/gap", &backwards, None), "CUR-9");
