@@ -164,8 +164,9 @@ impl Host {
             put("decidedByCommandId", command_id.into());
         }
         if decision == "approvedForSession" {
-            let preview = opened["availableChoices"]
-                .as_array()
+            let preview = opened
+                .get("availableChoices")
+                .and_then(Value::as_array)
                 .into_iter()
                 .flatten()
                 .find_map(|choice| choice["rulePreview"].as_str())
@@ -286,8 +287,8 @@ pub(crate) fn stage_update(opened: &Map<String, Value>, requirement: &Value) -> 
     let index = first_unresolved(&subject);
     json!({
         "subject": subject,
-        "currentRequirementId": { "approvalId": opened["approvalId"], "sourceIndex": index },
-        "availableChoices": opened["availableChoices"],
+        "currentRequirementId": { "approvalId": opened.get("approvalId"), "sourceIndex": index },
+        "availableChoices": opened.get("availableChoices"),
     })
 }
 
@@ -326,7 +327,7 @@ pub(crate) fn judge_decision(
         let refusal = Refusal::new(-32051, "approval is resolved").with("approvalId", approval_id);
         return Err(refusal.with("resolution", summary));
     }
-    let current = &approval.params["currentRequirementId"];
+    let current = approval.get("currentRequirementId");
     if params["requirementId"] != *current {
         let refusal = Refusal::new(-32053, "another stage is current");
         let refusal = refusal.with("approvalId", approval_id);
@@ -334,7 +335,7 @@ pub(crate) fn judge_decision(
     }
     let choice_id = str_of(params, "choiceId").unwrap_or_default();
     let invalid = |text: &str| Refusal::new(-32052, text).with("choiceId", choice_id);
-    let mut choices = approval.params["availableChoices"].as_array().into_iter().flatten();
+    let mut choices = approval.get("availableChoices").as_array().into_iter().flatten();
     let Some(choice) = choices.find(|choice| choice["choiceId"] == choice_id) else {
         return Err(invalid("choice is not offered"));
     };
@@ -343,7 +344,7 @@ pub(crate) fn judge_decision(
         return Err(invalid("choice takes no feedback"));
     }
     let approves = choice["decision"].as_str().is_some_and(|word| word.starts_with("approved"));
-    let open_stages = stages(&approval.params["subject"])
+    let open_stages = stages(approval.get("subject"))
         .filter(|stage| stage["resolution"]["kind"] == "unresolved")
         .count();
     Ok(Decision {

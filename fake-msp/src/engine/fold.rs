@@ -47,6 +47,20 @@ pub(crate) struct Prompt {
     pub(crate) settlement: Option<Value>,
 }
 
+impl Approval {
+    /// A member of the request; null where there is none (an approval that was never requested).
+    pub(crate) fn get(&self, name: &str) -> &Value {
+        self.params.get(name).unwrap_or(&Value::Null)
+    }
+}
+
+impl Prompt {
+    /// A member of the request; null where there is none.
+    pub(crate) fn get(&self, name: &str) -> &Value {
+        self.params.get(name).unwrap_or(&Value::Null)
+    }
+}
+
 /// The state of one session.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct View {

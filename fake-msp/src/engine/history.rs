@@ -54,7 +54,7 @@ impl Host {
 
     fn snapshot(&self, session: &Session) -> Value {
         let view = session.log.view();
-        let pointer = |id_name: &str, id: &str, params: &Map<String, Value>| json!({ id_name: id, "itemId": params["itemId"], "viewCursor": params["viewCursor"] });
+        let pointer = |id_name: &str, id: &str, params: &Map<String, Value>| json!({ id_name: id, "itemId": params.get("itemId"), "viewCursor": params.get("viewCursor") });
         let queued: Vec<Value> =
             session.waiting.iter().map(|admitted| admitted.turn.to_value()).collect();
         let approvals: Vec<Value> = view

@@ -54,6 +54,10 @@ pub use words::WORDS_HELP;
 use crate::oracle::{self, Finding, Violation};
 use crate::profiles::{Class, Profile};
 
+/// Findings that are kept; later ones are dropped. A client that breaks more rules than this does
+/// not become clearer by a longer list.
+const VIOLATIONS_MAX: usize = 10_000;
+
 /// Answer of a command handler.
 pub(crate) type Reply = Result<Value, Refusal>;
 
@@ -518,12 +522,13 @@ impl Host {
     }
 
     fn note(&mut self, method: &str, (path, rule, text): (&str, &'static str, &str)) {
-        let finding = Finding::noted(path.to_owned(), rule, text);
-        self.violations.push(finding.of(method));
+        self.find(method, vec![Finding::noted(path.to_owned(), rule, text)]);
     }
 
     fn find(&mut self, method: &str, findings: Vec<Finding>) {
-        self.violations.extend(findings.into_iter().map(|finding| finding.of(method)));
+        let room = VIOLATIONS_MAX.saturating_sub(self.violations.len());
+        let findings = findings.into_iter().take(room);
+        self.violations.extend(findings.map(|finding| finding.of(method)));
     }
 }
 

@@ -134,7 +134,7 @@ impl Host {
 
 /// Compares answers with the questions (UIN-1).
 fn check_answers(prompt: &Prompt, answers: &Value) -> Result<(), String> {
-    let questions = prompt.params["questions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let questions = prompt.get("questions").as_array().map(Vec::as_slice).unwrap_or_default();
     let answers = answers.as_array().map(Vec::as_slice).unwrap_or_default();
     if answers.len() != questions.len() {
         return Err("one answer for each question".into());

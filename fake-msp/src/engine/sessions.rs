@@ -280,12 +280,12 @@ impl Host {
         let view = session.log.view();
         let approvals = view.pending_approvals().map(|(id, approval)| {
             json!({
-                "kind": "approval", "approvalId": id, "viewCursor": approval.params["viewCursor"],
+                "kind": "approval", "approvalId": id, "viewCursor": approval.get("viewCursor"),
             })
         });
         let prompts = view.pending_prompts().map(|(id, prompt)| {
             json!({
-                "kind": "userInput", "userInputId": id, "viewCursor": prompt.params["viewCursor"],
+                "kind": "userInput", "userInputId": id, "viewCursor": prompt.get("viewCursor"),
             })
         });
         let pending: Vec<Value> = approvals.chain(prompts).collect();

@@ -81,10 +81,10 @@ fn decision(session: &Session, params: &Map<String, Value>) -> Option<Finding> {
     if params["requirementId"]["approvalId"] != id {
         return Some(finding("requirementId", "APR-8", "requirement of another approval"));
     }
-    if params["requirementId"] != approval.params["currentRequirementId"] {
+    if params["requirementId"] != *approval.get("currentRequirementId") {
         return Some(finding("requirementId", "APR-8", "requirement is not current").race());
     }
-    let mut choices = approval.params["availableChoices"].as_array().into_iter().flatten();
+    let mut choices = approval.get("availableChoices").as_array().into_iter().flatten();
     match choices.find(|choice| choice["choiceId"] == params["choiceId"]) {
         None => Some(finding("choiceId", "APR-4", "choice is not offered")),
         Some(choice) => {

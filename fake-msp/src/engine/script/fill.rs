@@ -341,7 +341,7 @@ impl Host {
                 // If the client named the current stage, somebody else has just satisfied it.
                 let sent = member("requirementId");
                 let current = approval.map(|approval| {
-                    let current = approval.params["currentRequirementId"].clone();
+                    let current = approval.get("currentRequirementId").clone();
                     let next = stage_update(&approval.params, &sent);
                     if current == sent { next["currentRequirementId"].clone() } else { current }
                 });
@@ -499,7 +499,7 @@ fn approval_updated(target: &Session, said: &Value, of: Option<&EntityRef>) -> V
         return json!({ "approvalId": id });
     };
     let kind = text(&said["change"], "kind").unwrap_or_else(|| "stageResolved".into());
-    let current = &known.params["currentRequirementId"];
+    let current = known.get("currentRequirementId");
     let decided = target.decisions.get(&id).filter(|decision| decision.requirement == *current);
     let choice = |name: &str, default: &str| {
         decided.map_or(json!(default), |decision| decision.choice[name].clone())
@@ -507,9 +507,9 @@ fn approval_updated(target: &Session, said: &Value, of: Option<&EntityRef>) -> V
     let mut update = match kind.as_str() {
         "stageResolved" => stage_update(&known.params, current),
         _ => json!({
-            "subject": known.params["subject"],
+            "subject": known.get("subject"),
             "currentRequirementId": current,
-            "availableChoices": known.params["availableChoices"],
+            "availableChoices": known.get("availableChoices"),
         }),
     };
     update["change"] = match kind.as_str() {

@@ -195,7 +195,7 @@ fn approval_updated(target: &Session, params: &Value) -> Result<(), Illegal> {
     let known = pending_approval(target, params)?;
     let index = |value: &Value| value["sourceIndex"].as_u64();
     let (old, new) =
-        (index(&known.params["currentRequirementId"]), index(&params["currentRequirementId"]));
+        (index(known.get("currentRequirementId")), index(&params["currentRequirementId"]));
     let restart = params["change"]["kind"] == "restartRecovered";
     match new < old && !restart {
         true => Err(Illegal::new("APR-12", "the current stage only moves forward")),

@@ -4,6 +4,7 @@ mod approvals;
 mod commands;
 mod framing;
 mod handshake;
+mod odd_input;
 mod oracle;
 mod restart;
 mod script;
