@@ -58,6 +58,7 @@ pub(super) fn serve(
         mode: Mode::Obliging,
         faults: options.levers.faults,
         staged: None,
+        asked: Vec::new(),
     };
     let mut server = Server {
         host: Host::new(options.profile, engine_options),

@@ -28,11 +28,14 @@ pub struct Options {
     pub faults: Vec<Fault>,
     /// Overrides the profile's presentation of later approval stages (HOST-14).
     pub staged: Option<Staged>,
+    /// Methods that a script answers besides those of [`Mode::Scripted`] (DSL-7: a line overrides
+    /// the model). Without meaning in obliging mode.
+    pub asked: Vec<String>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, mode: Mode::Obliging, faults: Vec::new(), staged: None }
+        Self { seed: 0, mode: Mode::Obliging, faults: Vec::new(), staged: None, asked: Vec::new() }
     }
 }
 

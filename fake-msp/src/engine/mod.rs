@@ -155,6 +155,14 @@ pub(crate) struct Ask {
     pub(crate) params: Map<String, Value>,
     /// The model's reply, if an event needed its effects before the answer.
     pub(crate) prepared: Option<Reply>,
+    /// What the model does after its reply; the script's business for turns and approvals.
+    pub(crate) after: Vec<After>,
+}
+
+impl Ask {
+    fn new(id: Value, method: String, params: Map<String, Value>) -> Self {
+        Self { id, method, params, prepared: None, after: Vec::new() }
+    }
 }
 
 /// A fake Muse host. See the module's documentation.
@@ -372,7 +380,7 @@ impl Host {
         if let Some(command_id) = &command_id {
             self.ledger.open(command_id, method, &params);
         }
-        if self.options.mode == Mode::Scripted && is_scripted(method) {
+        if self.is_asked(method) {
             self.asked += 1;
             self.current = params.get("sessionId").and_then(Value::as_str).map(str::to_owned);
             let handle = AskHandle(self.asked);
@@ -383,7 +391,7 @@ impl Host {
                 params: Value::Object(params.clone()),
             });
             let method = method.to_owned();
-            self.asks.insert(handle.0, Ask { id: id.clone(), method, params, prepared: None });
+            self.asks.insert(handle.0, Ask::new(id.clone(), method, params));
             return;
         }
         let mut after = Vec::new();
@@ -392,6 +400,11 @@ impl Host {
         for effect in after {
             self.run_after(effect);
         }
+    }
+
+    fn is_asked(&self, method: &str) -> bool {
+        self.options.mode == Mode::Scripted
+            && (is_scripted(method) || self.options.asked.iter().any(|asked| asked == method))
     }
 
     /// Answers a command and every replay that waited for it.
@@ -532,7 +545,7 @@ impl Host {
     }
 }
 
-/// Methods that a script answers (section 2 of the scenario language, DSL-7).
+/// Methods that a script always answers (section 2 of the scenario language, DSL-7).
 fn is_scripted(method: &str) -> bool {
     let family = method.split_once('/').map_or(method, |(family, _)| family);
     matches!(family, "turn" | "approval" | "userInput") || method == "view/page"

@@ -204,6 +204,9 @@ impl Host {
         }
         let command_id = ask.params.get("commandId").and_then(Value::as_str).map(str::to_owned);
         self.settle(&ask.id, command_id.as_deref(), &Ok(result.clone()));
+        for effect in ask.after {
+            self.run_after(effect);
+        }
         Ok(result)
     }
 
@@ -311,12 +314,16 @@ impl Host {
             return Ok(reply.clone());
         }
         let (method, params) = (ask.method.clone(), ask.params.clone());
-        // The effects that would follow are the script's business.
-        let reply = self.execute(&method, &params, &mut Vec::new());
+        let mut after = Vec::new();
+        let reply = self.execute(&method, &params, &mut after);
         if let Some(ask) = self.asks.get_mut(&handle.0)
             && reply.is_ok()
         {
             ask.prepared = Some(reply.clone());
+            // What follows a turn or an approval is the script's business.
+            if !super::is_scripted(&method) {
+                ask.after = after;
+            }
         }
         Ok(reply)
     }

@@ -331,3 +331,21 @@ fn process_faults_come_out_in_order() {
     );
     assert!(talk.input(Input::Eof).is_empty());
 }
+
+#[test]
+fn a_script_may_take_over_any_command_and_the_model_goes_on_from_its_answer() {
+    let asked = vec!["session/start".to_owned()];
+    let options = super::super::Options { asked, ..scripted() };
+    let mut talk = Talk::ready_with("1.4.14", options);
+    let session = "01900000-0000-7000-8000-0000000000aa";
+    let params = json!({ "sessionId": session, "workspaceRoot": "/w" });
+    assert_eq!(talk.act("session/start", params), Value::Null, "the script answers");
+
+    let result = talk.host.answer_ok(talk.asked(), &[("session.modelId", json!("odd"))]).unwrap();
+    talk.drain();
+
+    assert_eq!(result["session"]["sessionId"], session);
+    assert_eq!(result["session"]["modelId"], "odd");
+    let read = talk.act("session/read", json!({ "sessionId": session }));
+    assert_eq!(read["result"]["session"]["sessionId"], session, "the session is there");
+}
