@@ -1,1 +1,11 @@
-//! Placeholder.
+//! The tool for people who talk to the adapter, and later write and run stories about it.
+//!
+//! - [`multicall`]: one executable, three programs, chosen by the name it was called by. Start here.
+//! - [`cli`]: command line of `scenario`: verbs, options, help texts. Pure.
+//! - [`chat`]: `scenario chat`, a small editor for the terminal.
+//!
+//! This package is the only one that knows both the adapter and the fake host.
+
+pub mod chat;
+pub mod cli;
+pub mod multicall;
