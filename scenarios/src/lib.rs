@@ -3,9 +3,13 @@
 //! - [`multicall`]: one executable, three programs, chosen by the name it was called by. Start here.
 //! - [`cli`]: command line of `scenario`: verbs, options, help texts. Pure.
 //! - [`chat`]: `scenario chat`, a small editor for the terminal.
+//! - [`stage`]: where a story is played: the adapter between an editor and hosts in memory.
+//! - [`run`]: the record of a run and what must hold in every run.
 //!
 //! This package is the only one that knows both the adapter and the fake host.
 
 pub mod chat;
 pub mod cli;
 pub mod multicall;
+pub mod run;
+pub mod stage;

@@ -1,0 +1,4 @@
+//! Playing a story and judging the run.
+
+pub mod transcript;
+pub mod watch;

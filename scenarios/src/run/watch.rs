@@ -1,0 +1,399 @@
+//! What must hold in every run, whether or not a line mentions it (DEC-3).
+//!
+//! In: the transcript and the state of the hosts at the end. Out: findings, each with the invariant's
+//! name, the number of the frame, and what was expected. It judges frames from outside: nothing of the
+//! adapter's own bookkeeping is asked.
+//!
+//! - I1 one response per request · I2 one `turn/start` per prompt · I3 nothing of a turn after its answer
+//!   but updates of known cards, nothing of a session after its close · I4 only JSON-RPC on stdout · I5 no
+//!   planted secret · I6 every host is gone · I7 the client oracle of the fake host · E1 every frame of the
+//!   adapter has the schema of its method · E2 a card is opened once and before its updates · E3 the text
+//!   of an item is a prefix of what the host said, and equals it in a turn that ended well.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use muse_code_acp::acp::schema;
+use serde_json::Value;
+
+use super::transcript::{Entry, Lane, Transcript};
+
+/// A broken invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// `I1`, `E2`, …
+    pub invariant: &'static str,
+    /// Index into the transcript, if one frame shows it.
+    pub frame: Option<usize>,
+    /// What is wrong, without the frame's content.
+    pub text: String,
+}
+
+/// Facts at the end of a run that the transcript does not hold.
+#[derive(Clone, Debug, Default)]
+pub struct Ending {
+    /// Hosts that are still there.
+    pub hosts_left: usize,
+    /// The client oracle's findings, by host.
+    pub violations: Vec<String>,
+    /// Values that must not be seen.
+    pub secrets: Vec<String>,
+    /// The host lied in this run: what it said is no yardstick for E3 and I7.
+    pub lies: bool,
+}
+
+/// Judges a run.
+#[must_use]
+pub fn judge(transcript: &Transcript, ending: &Ending) -> Vec<Finding> {
+    let mut watch = Watch { findings: Vec::new(), state: State::default() };
+    for (index, entry) in transcript.entries.iter().enumerate() {
+        watch.secrets(index, entry, &ending.secrets);
+        match (entry.lane, entry.from_adapter) {
+            (Lane::Editor, true) => watch.editor_got(index, entry),
+            (Lane::Editor, false) => watch.editor_sent(index, entry),
+            (Lane::Host(host), true) => watch.host_got(index, host, entry),
+            (Lane::Host(_), false) => watch.host_sent(entry),
+        }
+    }
+    watch.end(ending);
+    watch.findings
+}
+
+struct Watch {
+    findings: Vec<Finding>,
+    state: State,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests of the editor by id, with method and session; answered ones are removed.
+    open: BTreeMap<String, (String, String)>,
+    answered: BTreeSet<String>,
+    /// Questions of the adapter that the editor has not answered.
+    asked: BTreeSet<String>,
+    /// Sessions with an open prompt.
+    prompting: BTreeMap<String, String>,
+    closed: BTreeSet<String>,
+    /// Prompts that were sent and not yet submitted, per session.
+    submissions: BTreeMap<String, i64>,
+    /// Cards by (session, id).
+    cards: BTreeSet<(String, String)>,
+    /// Shown text by message id, in order.
+    shown: BTreeMap<String, String>,
+    /// The host's last whole text by item id.
+    said: BTreeMap<String, String>,
+    /// Items that were completed and not cut.
+    whole: BTreeSet<String>,
+    /// Some prompt of the run did not end well.
+    ended_badly: bool,
+}
+
+impl Watch {
+    fn find(&mut self, invariant: &'static str, frame: Option<usize>, text: impl Into<String>) {
+        self.findings.push(Finding { invariant, frame, text: text.into() });
+    }
+
+    fn secrets(&mut self, index: usize, entry: &Entry, secrets: &[String]) {
+        if !entry.from_adapter || entry.lane != Lane::Editor {
+            return;
+        }
+        let text = entry.frame.to_string();
+        if secrets.iter().any(|secret| text.contains(secret.as_str())) {
+            self.find("I5", Some(index), "a planted secret reached the editor");
+        }
+    }
+
+    fn editor_sent(&mut self, _: usize, entry: &Entry) {
+        let (Some(method), Some(id)) = (entry.method(), entry.frame.get("id")) else {
+            if entry.is_response() {
+                self.state.asked.remove(&entry.frame["id"].to_string());
+            }
+            return;
+        };
+        let session = entry.frame["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
+        self.state.open.insert(id.to_string(), (method.to_owned(), session));
+    }
+
+    fn editor_got(&mut self, index: usize, entry: &Entry) {
+        if entry.frame.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+            return self.find("I4", Some(index), "a line on stdout is no JSON-RPC 2.0 object");
+        }
+        match entry.method() {
+            None => self.response(index, entry),
+            Some("session/update") => self.update(index, entry),
+            Some("session/request_permission") => self.question(index, entry),
+            Some(method) => {
+                let text = format!("{method} is not among the methods that the adapter sends");
+                self.find("E1", Some(index), text);
+            }
+        }
+    }
+
+    fn response(&mut self, index: usize, entry: &Entry) {
+        let id = entry.frame["id"].to_string();
+        if entry.frame.get("result").is_some() == entry.frame.get("error").is_some() {
+            self.find("E1", Some(index), "a response has either a result or an error");
+        }
+        let Some((method, session)) = self.state.open.remove(&id) else {
+            // Input without a usable id is answered with null as often as it comes (WIRE-3, WIRE-4).
+            if id != "null" {
+                let again =
+                    if self.state.answered.contains(&id) { "a second time" } else { "unasked" };
+                self.find("I1", Some(index), format!("request {id} was answered {again}"));
+            }
+            return;
+        };
+        self.state.answered.insert(id);
+        match method.as_str() {
+            "session/prompt" => {
+                self.state.ended_badly |= entry.frame["result"]["stopReason"] != "end_turn";
+                // A refused second prompt does not end the first.
+                if self.state.prompting.get(&session) == Some(&entry.frame["id"].to_string()) {
+                    self.state.prompting.remove(&session);
+                }
+            }
+            "session/close" if entry.frame.get("result").is_some() => {
+                self.state.closed.insert(session);
+            }
+            _ => {}
+        }
+    }
+
+    fn update(&mut self, index: usize, entry: &Entry) {
+        let params = &entry.frame["params"];
+        if serde_json::from_value::<schema::SessionNotification>(params.clone()).is_err() {
+            return self.find("E1", Some(index), "session/update does not have its schema");
+        }
+        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+        let update = &params["update"];
+        let kind = update["sessionUpdate"].as_str().unwrap_or_default();
+        if self.state.closed.contains(&session) {
+            self.find("I3", Some(index), "an update of a session that is closed");
+        }
+        let prompting = self.has_prompt(&session);
+        if !prompting
+            && !matches!(kind, "tool_call_update" | "session_info_update" | "config_option_update")
+        {
+            self.find("I3", Some(index), format!("{kind} outside a prompt of its session"));
+        }
+        let card =
+            || (session.clone(), update["toolCallId"].as_str().unwrap_or_default().to_owned());
+        match kind {
+            "tool_call" if !self.state.cards.insert(card()) => {
+                self.find("E2", Some(index), "a card was opened twice");
+            }
+            "tool_call_update" if !self.state.cards.contains(&card()) => {
+                self.find("E2", Some(index), "an update of a card that was never opened");
+            }
+            "agent_message_chunk" => {
+                if let Some(id) = update["messageId"].as_str() {
+                    let text = update["content"]["text"].as_str().unwrap_or_default();
+                    self.state.shown.entry(id.to_owned()).or_default().push_str(text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn question(&mut self, index: usize, entry: &Entry) {
+        let params = &entry.frame["params"];
+        if serde_json::from_value::<schema::RequestPermissionRequest>(params.clone()).is_err() {
+            return self.find(
+                "E1",
+                Some(index),
+                "session/request_permission does not have its schema",
+            );
+        }
+        if params["options"].as_array().is_none_or(Vec::is_empty) {
+            self.find("E1", Some(index), "a question without options");
+        }
+        let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
+        if !self.has_prompt(&session) {
+            self.find("I3", Some(index), "a question outside a prompt of its session");
+        }
+        if !self.state.asked.insert(entry.frame["id"].to_string()) {
+            self.find("E1", Some(index), "a request id of the adapter was used twice");
+        }
+    }
+
+    fn host_got(&mut self, index: usize, _: usize, entry: &Entry) {
+        if entry.method() == Some("turn/start") {
+            let session =
+                entry.frame["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
+            if !self.has_prompt(&session) {
+                self.find("I2", Some(index), "turn/start without an open prompt");
+            }
+            *self.state.submissions.entry(session).or_default() += 1;
+        }
+    }
+
+    fn host_sent(&mut self, entry: &Entry) {
+        let item = &entry.frame["params"]["item"];
+        if let (Some(id), "agentMessage", Some(text)) = (
+            item["itemId"].as_str(),
+            item["kind"].as_str().unwrap_or_default(),
+            item["text"].as_str(),
+        ) {
+            let longer = self.state.said.get(id).is_none_or(|said| said.len() <= text.len());
+            if longer {
+                self.state.said.insert(id.to_owned(), text.to_owned());
+            }
+            if item["status"] == "completed" && item["truncated"] != true {
+                self.state.whole.insert(id.to_owned());
+            }
+        }
+        if entry.method() == Some("item/delta")
+            && entry.frame["params"].get("field").is_none_or(|f| f == "text")
+        {
+            let params = &entry.frame["params"];
+            let (id, delta) = (params["itemId"].as_str(), params["delta"].as_str());
+            if let (Some(id), Some(delta)) = (id, delta)
+                && !self.state.whole.contains(id)
+            {
+                self.state.said.entry(id.to_owned()).or_default().push_str(delta);
+            }
+        }
+    }
+
+    fn has_prompt(&self, session: &str) -> bool {
+        self.state.open.values().any(|(method, of)| method == "session/prompt" && of == session)
+    }
+
+    fn end(&mut self, ending: &Ending) {
+        let unanswered: Vec<String> = self.state.open.keys().cloned().collect();
+        for id in unanswered {
+            self.find("I1", None, format!("request {id} was never answered"));
+        }
+        let prompts = self.state.answered.len();
+        let submissions: i64 = self.state.submissions.values().sum();
+        if submissions > i64::try_from(prompts).unwrap_or(i64::MAX) {
+            self.find("I2", None, "more turns were submitted than requests were answered");
+        }
+        if ending.hosts_left > 0 {
+            self.find("I6", None, format!("{} hosts are left behind", ending.hosts_left));
+        }
+        for violation in &ending.violations {
+            self.find("I7", None, violation.clone());
+        }
+        if !ending.lies {
+            self.texts();
+        }
+    }
+
+    fn texts(&mut self) {
+        let mut wrong = Vec::new();
+        for (id, shown) in &self.state.shown {
+            let Some(said) = self.state.said.get(id) else { continue };
+            let shown = shown.strip_suffix("\n[truncated by Muse]").unwrap_or(shown);
+            let ended_well = !self.state.ended_badly && self.state.whole.contains(id);
+            if !said.starts_with(shown) && !shown.starts_with(said.as_str()) {
+                wrong.push("the text of an item is no prefix of what the host said");
+            } else if ended_well && said != shown {
+                wrong.push("the text of a completed item was not shown whole, once");
+            }
+        }
+        for text in wrong {
+            self.find("E3", None, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+
+    /// `>` to the adapter, `<` from it; `e` editor, `h` host.
+    fn judge_lines(lines: &[(&str, Value)]) -> Vec<&'static str> {
+        let entries = lines.iter().map(|(mark, frame)| Entry {
+            at: Duration::ZERO,
+            lane: if mark.starts_with('e') { Lane::Editor } else { Lane::Host(0) },
+            from_adapter: mark.ends_with('<'),
+            frame: frame.clone(),
+            lie: false,
+        });
+        let transcript = Transcript { entries: entries.collect() };
+        let mut ending = Ending { secrets: vec!["sk-secret".into()], ..Ending::default() };
+        ending.violations.clear();
+        judge(&transcript, &ending).into_iter().map(|finding| finding.invariant).collect()
+    }
+
+    fn prompt() -> (&'static str, Value) {
+        (
+            "e>",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "session/prompt",
+                       "params": { "sessionId": "s", "prompt": [] } }),
+        )
+    }
+
+    fn answer(id: u64) -> (&'static str, Value) {
+        ("e<", json!({ "jsonrpc": "2.0", "id": id, "result": { "stopReason": "end_turn" } }))
+    }
+
+    fn update(update: Value) -> (&'static str, Value) {
+        (
+            "e<",
+            json!({ "jsonrpc": "2.0", "method": "session/update",
+                       "params": { "sessionId": "s", "update": update } }),
+        )
+    }
+
+    fn chunk(text: &str) -> (&'static str, Value) {
+        update(json!({ "sessionUpdate": "agent_message_chunk", "messageId": "i",
+                       "content": { "type": "text", "text": text } }))
+    }
+
+    fn said(text: &str) -> (&'static str, Value) {
+        (
+            "h>",
+            json!({ "jsonrpc": "2.0", "method": "item/completed", "params": { "item": {
+            "itemId": "i", "kind": "agentMessage", "status": "completed", "text": text } } }),
+        )
+    }
+
+    #[test]
+    fn an_honest_run_has_no_findings() {
+        let card = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "t" });
+        let next = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c" });
+        let lines = [
+            prompt(),
+            said("hello"),
+            chunk("hel"),
+            chunk("lo"),
+            update(card),
+            update(next.clone()),
+            answer(1),
+            update(next),
+        ];
+        assert_eq!(judge_lines(&lines), [""; 0]);
+    }
+
+    #[test]
+    fn each_broken_invariant_is_found() {
+        let next = json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c" });
+        let card = json!({ "sessionUpdate": "tool_call", "toolCallId": "c", "title": "t" });
+        let start = (
+            "h<",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "turn/start",
+                                   "params": { "sessionId": "s" } }),
+        );
+        let cases: [(&[_], &str); 11] = [
+            (&[prompt()], "I1"),
+            (&[prompt(), answer(1), answer(1)], "I1"),
+            (&[answer(9)], "I1"),
+            (std::slice::from_ref(&start), "I2"),
+            (&[prompt(), answer(1), chunk("x")], "I3"),
+            (&[("e<", json!("banner"))], "I4"),
+            (&[prompt(), chunk("sk-secret"), answer(1)], "I5"),
+            (&[prompt(), update(next), answer(1)], "E2"),
+            (&[prompt(), update(card.clone()), update(card), answer(1)], "E2"),
+            (&[prompt(), said("hello"), chunk("hello"), chunk("hello"), answer(1)], "E3"),
+            (&[prompt(), said("hello"), chunk("hel"), answer(1)], "E3"),
+        ];
+        for (lines, expected) in cases {
+            assert!(judge_lines(lines).contains(&expected), "{expected}: {lines:?}");
+        }
+        let odd = ("e<", json!({ "jsonrpc": "2.0", "method": "session/update", "params": {} }));
+        assert_eq!(judge_lines(&[odd]), ["E1"]);
+    }
+}

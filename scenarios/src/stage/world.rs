@@ -1,0 +1,118 @@
+//! The machine of the in-memory stages: made-up paths, counted ids, hosts from a profile.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use fake_msp::engine::{Host, Mode, Options, Recovery};
+use fake_msp::profiles::Profile;
+use muse_code_acp::core::io::{ResolveError, Resolved, Settings, SpawnSpec};
+use muse_code_acp::core::{Effect, EffectResult, IdSource};
+use muse_code_acp::shell::world::BoxFuture;
+use muse_code_acp::shell::{HostProcess, World};
+
+use super::host::HostProc;
+use super::memory::pipe;
+
+/// What a story says about the machine.
+#[derive(Clone)]
+pub struct Setting {
+    /// The host's generation.
+    pub profile: &'static Profile,
+    /// Who answers turns.
+    pub mode: Mode,
+    /// Later approval stages: the profile's way, or the file's `dialect`.
+    pub staged: Option<fake_msp::profiles::Staged>,
+    /// Methods that the story answers besides turns and approvals.
+    pub asked: Vec<String>,
+    /// Seed of the hosts' ids.
+    pub seed: u64,
+    /// Bytes that a pipe holds (DUP-3).
+    pub pipe: usize,
+    /// Why no Muse can be found, if so.
+    pub missing: Option<ResolveError>,
+}
+
+/// See the module.
+pub(super) struct MadeUp {
+    pub(super) setting: Setting,
+    pub(super) hosts: Rc<RefCell<Vec<HostProc>>>,
+    pub(super) start: tokio::time::Instant,
+    pub(super) ids: Counted,
+}
+
+/// Ids in the form of a UUIDv7 that count.
+pub(super) struct Counted(pub(super) u64);
+
+impl IdSource for Counted {
+    fn uuid(&mut self) -> String {
+        self.0 += 1;
+        format!("01900000-0000-7000-8000-{:012x}", self.0)
+    }
+}
+
+impl MadeUp {
+    /// The newest host that has ended, started again over its durable log: what it stored is there for
+    /// the next process, as on a disk.
+    fn restarted(&self) -> Option<Host> {
+        let hosts = self.hosts.borrow();
+        let ended = hosts.iter().rev().find(|host| host.is_gone() && host.with(|p| !p.taken))?;
+        Some(ended.with(|process| {
+            process.taken = true;
+            process.violations = process.findings();
+            let fresh = Host::new(self.setting.profile, Options::default());
+            std::mem::replace(&mut process.engine, fresh).restart(Recovery::Infer)
+        }))
+    }
+}
+
+impl World for MadeUp {
+    fn spawn(&mut self, _: &SpawnSpec) -> std::io::Result<HostProcess> {
+        let options = Options {
+            seed: self.setting.seed + self.hosts.borrow().len() as u64,
+            mode: self.setting.mode,
+            staged: self.setting.staged,
+            asked: self.setting.asked.clone(),
+            ..Options::default()
+        };
+        let engine = self.restarted().unwrap_or_else(|| Host::new(self.setting.profile, options));
+        let (stdin, host_in) = pipe(self.setting.pipe);
+        let (host_out, stdout) = pipe(self.setting.pipe);
+        let (host_err, stderr) = pipe(64 * 1024);
+        let started: Duration = self.start.elapsed();
+        let host = HostProc::new(engine, started, host_in, host_out, host_err);
+        self.hosts.borrow_mut().push(host.clone());
+        Ok(HostProcess {
+            stdin: Box::pin(stdin),
+            stdout: Box::pin(stdout),
+            stderr: Box::pin(stderr),
+            control: host.control(),
+        })
+    }
+
+    fn perform(&mut self, effect: Effect) -> BoxFuture<EffectResult> {
+        Box::pin(std::future::ready(match effect {
+            Effect::Workspace(path) => EffectResult::Workspace(Ok(path)),
+            Effect::Credentials => EffectResult::Credentials(true),
+            Effect::Resolve => {
+                EffectResult::Resolve(Box::new(match self.setting.missing.clone() {
+                    Some(error) => Err(error),
+                    None => Ok(Resolved {
+                        binary: "/opt/muse/bin/muse".into(),
+                        version: Some(self.setting.profile.version.to_owned()),
+                        identity: [0; 32],
+                        settings: Settings {
+                            model: "muse-spark-1.2".into(),
+                            provider: "meta".into(),
+                            effort: "high".into(),
+                        },
+                    }),
+                }))
+            }
+        }))
+    }
+
+    fn ids(&mut self) -> &mut dyn IdSource {
+        &mut self.ids
+    }
+}
