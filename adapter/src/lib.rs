@@ -14,6 +14,8 @@
 pub mod acp;
 pub mod cli;
 pub mod core;
+#[cfg(feature = "fuzz-support")]
+pub mod fuzz_support;
 mod logging;
 pub mod msp;
 pub mod shell;
