@@ -2,7 +2,7 @@
 //!
 //! | Module | What it gives |
 //! |---|---|
-//! | [`setup`] | where an adapter runs: its scratch home, its environment, its host |
+//! | [`mod@setup`] | where an adapter runs: its scratch home, its environment, its host |
 //! | [`agent`] | the adapter as a child process with an NDJSON client in front of it |
 //! | [`purity`] | what stdout may contain |
 //! | [`family`] | the processes that a run left behind |
