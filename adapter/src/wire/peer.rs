@@ -22,7 +22,7 @@ pub const PENDING_MAX: usize = 4096;
 #[derive(Debug)]
 #[allow(missing_docs)] // the members say what they are
 pub enum Incoming<'a, T> {
-    /// Must be answered with [`Peer::succeed`] or [`Peer::fail`].
+    /// Must be answered with a success or an error of [`envelope`].
     Request { id: Id, method: Cow<'a, str>, params: Option<&'a RawValue> },
     /// Needs no answer.
     Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },

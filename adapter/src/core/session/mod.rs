@@ -3,8 +3,8 @@
 //! In: calls of the agent for editor requests, host lines, host ends, effect results and timers. Out:
 //! effects through [`Cx`]. Invariants: at most one host (HOST-1) and one prompt (CON-1); a host that
 //! is being closed is awaited before the next one starts (CAN-9); an event of an older generation
-//! changes nothing (CON-7, CAN-8). Parts: [`opening`] up to the submission, [`running`] from the
-//! acknowledgement to the terminal, [`ending`] everything that ends a turn or a host.
+//! changes nothing (CON-7, CAN-8). Parts: `opening` up to the submission, `running` from the
+//! acknowledgement to the terminal, `ending` everything that ends a turn or a host.
 
 mod ending;
 mod opening;
