@@ -4,7 +4,7 @@
 //! Invariants: parsing has no side effect; an option is listed in exactly one help text.
 //! It does not know how a command does its work, nor whether there is a terminal.
 //!
-//! A new verb is a row in [`VERBS`], a variant of [`Command`] and a parser beside [`parse_chat`].
+//! A new verb is a row in `VERBS`, a variant of [`Command`] and a parser beside `parse_chat`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

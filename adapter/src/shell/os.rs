@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tokio::process::{Child, Command};
@@ -24,6 +25,8 @@ use crate::core::{Effect, EffectResult, IdSource};
 const DEFAULT_MODEL: &str = "muse-spark-1.2";
 const DEFAULT_PROVIDER: &str = "meta";
 const DEFAULT_EFFORT: &str = "high";
+/// From the start of the process to the probe (PO-30: at its start).
+const WARM_UP_DELAY: Duration = Duration::from_millis(20);
 /// Settings above this size are not read: they are no settings.
 const SETTINGS_MAX: u64 = 4 * 1024 * 1024;
 
@@ -51,6 +54,9 @@ impl Os {
     pub fn warm_up(&self) -> impl Future<Output = ()> + 'static {
         let (environment, probe) = (Rc::clone(&self.environment), Rc::clone(&self.probe));
         async move {
+            // Two children compete with the handshake for the processor, and the handshake does not
+            // need them: they start a moment later, long before a person has typed a prompt.
+            tokio::time::sleep(WARM_UP_DELAY).await;
             if let Ok(binary) = environment.binary() {
                 probe.facts(&binary).await;
             }

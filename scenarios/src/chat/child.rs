@@ -144,7 +144,7 @@ impl Agent {
     }
 
     /// Waits until the agent has ended, and ends it when it does not by itself. Close its stdin
-    /// first: that is how it is asked. Takes at most [`END_WAIT`] and a little. Returns its status,
+    /// first: that is how it is asked. Takes at most three seconds and a little. Returns its status,
     /// and whether it had to be killed.
     pub async fn finish(&mut self) -> (Option<ExitStatus>, bool) {
         let ended = timeout(END_WAIT, self.child.wait()).await;
