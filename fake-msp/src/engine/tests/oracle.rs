@@ -145,3 +145,14 @@ fn notifications_out_of_place_are_noted_and_ignored() {
     talk.send(&json!({ "jsonrpc": "2.0", "method": "made/up", "params": {} }));
     assert_eq!(talk.rules(), ["HSK-1", "TOL-6"]);
 }
+
+#[test]
+fn asking_whether_a_session_exists_is_no_mistake() {
+    let mut talk = Talk::ready();
+    let unknown = "01900000-0000-7000-8000-0000000000ff";
+
+    let answer = talk.act("session/resume", json!({ "sessionId": unknown }));
+
+    assert_eq!(answer["error"]["code"], -32020);
+    assert!(talk.host.violations().is_empty(), "{:?}", talk.host.violations());
+}
