@@ -3,6 +3,7 @@
 //! - [`multicall`]: one executable, three programs, chosen by the name it was called by. Start here.
 //! - [`cli`]: command line of `scenario`: verbs, options, help texts. Pure.
 //! - [`chat`]: `scenario chat`, a small editor for the terminal.
+//! - [`lang`]: the scenario language: bytes in, story and diagnostics out.
 //! - [`stage`]: where a story is played: the adapter between an editor and hosts in memory.
 //! - [`run`]: the record of a run and what must hold in every run.
 //!
@@ -10,6 +11,7 @@
 
 pub mod chat;
 pub mod cli;
+pub mod lang;
 pub mod multicall;
 pub mod run;
 pub mod stage;
