@@ -139,6 +139,11 @@ fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<&'de RawValue>,
 /// JSON-RPC 2.0 object.
 pub fn read(line: &[u8]) -> Result<Message<'_>, Malformed> {
     let text = std::str::from_utf8(line).map_err(|_| Malformed::Syntax)?;
+    if !text.trim_start().starts_with('{') {
+        // A derived struct would also read itself from an array, member by member.
+        let json = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
+        return Err(if json { Malformed::Shape(None) } else { Malformed::Syntax });
+    }
     let envelope: Envelope<'_> = serde_json::from_str(text).map_err(|error| {
         if error.is_syntax() || error.is_eof() { Malformed::Syntax } else { Malformed::Shape(None) }
     })?;
@@ -259,7 +264,9 @@ mod tests {
             (r#"{"id":1,"method":"a"}"#, "shape None"),
             (r#"{"jsonrpc":"1.0","id":1,"method":"a"}"#, "shape None"),
             (r#"[{"jsonrpc":"2.0","id":1,"method":"a"}]"#, "shape None"),
+            (r#"["2.0",1,"initialize",{}]"#, "shape None"),
             ("7", "shape None"),
+            ("[[[[", "syntax"),
             ("{\"jsonrpc\"", "syntax"),
             ("\u{feff}{}", "syntax"),
             ("nonsense", "syntax"),

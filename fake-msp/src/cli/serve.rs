@@ -5,7 +5,7 @@
 //! most [`BATCH_BYTES`], so a burst is as fast as the pipe and never buffered beyond that; no
 //! decision is taken here. Rules: FRM-7, FRM-11, FRM-12, PRC-4, PRC-8.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
@@ -38,7 +38,7 @@ pub(super) fn serve(
     stdout: Box<dyn Write>,
     mut stderr: Box<dyn Write>,
 ) -> u8 {
-    let log = match options.frame_log.as_deref().map(File::create).transpose() {
+    let log = match options.frame_log.as_deref().map(append).transpose() {
         Ok(log) => log.map(BufWriter::new),
         Err(error) => {
             let _ = writeln!(stderr, "fake-msp: cannot write the frame log: {error}");
@@ -264,6 +264,11 @@ fn read_lines(stdin: Box<dyn Read + Send>, events: &SyncSender<Event>) {
 }
 
 /// A child that inherits stdout: the client sees no EOF while it lives.
+/// A second host of the same run goes on in the same file.
+fn append(path: &str) -> std::io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
+}
+
 fn start_grandchild(stderr: &mut Box<dyn Write>) {
     let child = Command::new("sleep")
         .arg(GRANDCHILD_SECONDS)
