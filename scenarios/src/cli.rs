@@ -13,6 +13,10 @@ use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt};
 
+use crate::commands::run::RunArgs;
+
+mod run;
+
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
@@ -20,6 +24,8 @@ pub enum Command {
     Print(&'static str),
     /// `scenario chat`.
     Chat(ChatOptions),
+    /// `scenario run`.
+    Run(RunArgs),
 }
 
 /// Options of `scenario chat`, as given: what depends on the terminal is decided later.
@@ -94,15 +100,16 @@ pub enum Color {
 pub const EXIT_USAGE: u8 = 2;
 
 /// Verbs and their one-line descriptions, in the order of the help text.
-const VERBS: &[(&str, &str)] = &[("chat", CHAT_HELP), ("help", HELP)];
+const VERBS: &[(&str, &str)] = &[("chat", CHAT_HELP), ("run", run::HELP), ("help", HELP)];
 
 const HELP: &str = "\
-Talk to the Muse Code adapter the way an editor does.
+Talk to the Muse Code adapter the way an editor does, and play stories with it.
 
 Usage: scenario <COMMAND> [OPTIONS]
 
 Commands:
   chat    hold a conversation through the adapter, with a real or a fake Muse
+  run     play scenario files and say what came of them
   help    explain a command, for example `scenario help chat`
 
 Options:
@@ -163,6 +170,10 @@ pub fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Command::Chat(options)) => crate::chat::run(options),
+        Ok(Command::Run(args)) => {
+            let code = crate::commands::run::run(&args, &mut std::io::stdout().lock());
+            ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
+        }
         Err(message) => {
             let _ = writeln!(std::io::stderr(), "scenario: {message}");
             ExitCode::from(EXIT_USAGE)
@@ -182,6 +193,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Print(VERSION)),
         Some(Arg::Value(verb)) => match verb.to_string_lossy().as_ref() {
             "chat" => parse_chat(&mut parser),
+            "run" => run::parse(&mut parser),
             "help" => parse_help(&mut parser),
             other => Err(format!("unknown command `{other}`; there are: {}", verb_names())),
         },
@@ -267,6 +279,14 @@ fn prompt_source(prompt: Option<OsString>) -> Result<PromptSource, String> {
 
 fn value(parser: &mut Parser, flag: &str, what: &str) -> Result<OsString, String> {
     parser.value().map_err(|_| format!("{flag} needs {what}"))
+}
+
+fn number(parser: &mut Parser, flag: &str) -> Result<u64, String> {
+    let text = value(parser, flag, "a whole number")?;
+    let parsed = text.to_str().and_then(|text| text.parse().ok());
+    parsed.ok_or_else(|| {
+        format!("{flag}: found `{}`, allowed: a whole number", text.to_string_lossy())
+    })
 }
 
 fn choice<T: Copy>(parser: &mut Parser, flag: &str, words: &[(&str, T)]) -> Result<T, String> {

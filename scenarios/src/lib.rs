@@ -4,6 +4,7 @@
 //! - [`cli`]: command line of `scenario`: verbs, options, help texts. Pure.
 //! - [`chat`]: `scenario chat`, a small editor for the terminal.
 //! - [`lang`]: the scenario language: bytes in, story and diagnostics out.
+//! - [`commands`]: the verbs of the tool that work on files.
 //! - [`stage`]: where a story is played: the adapter between an editor and hosts in memory.
 //! - [`run`]: the record of a run and what must hold in every run.
 //!
@@ -11,6 +12,7 @@
 
 pub mod chat;
 pub mod cli;
+pub mod commands;
 pub mod lang;
 pub mod multicall;
 pub mod run;

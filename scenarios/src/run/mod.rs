@@ -1,4 +1,219 @@
 //! Playing a story and judging the run.
+//!
+//! [`run_point`] plays one point of a file on the `pipe` stage: the timeline ([`play`], [`expect`]), the
+//! outcome ([`outcome`]), then the end of the editor, and last the invariants that hold in every run
+//! ([`watch`]). The record is [`transcript`]; what went wrong first is [`report::Failure`].
 
+mod expect;
+mod lanes;
+pub mod names;
+mod outcome;
+pub mod pattern;
+mod play;
+pub mod report;
 pub mod transcript;
 pub mod watch;
+
+use std::time::Duration;
+
+use fake_msp::engine::Mode;
+use fake_msp::profiles::{Profile, Staged};
+use muse_code_acp::core::Config;
+use muse_code_acp::core::redact::Redactor;
+
+use crate::lang::ast::{
+    ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, File, HostKind, Step, Version,
+};
+use crate::lang::point::{Axis, Point};
+use crate::stage::HostProc;
+use crate::stage::pipe::Pipe;
+use crate::stage::world::Setting;
+use play::Play;
+use report::{Code, Failure};
+use transcript::Transcript;
+
+/// A value that no run may show (I5).
+pub const SECRET: &str = "planted-secret-5b1f2c";
+/// Longer than anything takes after the editor has gone.
+const AFTERMATH: Duration = Duration::from_secs(30);
+
+/// Points of one file that are played; beyond it the rest is left to seeds (DEC-5).
+pub const POINTS_MAX: u64 = 4096;
+
+/// One run of one point.
+#[derive(Debug)]
+pub struct Run {
+    /// What was said.
+    pub transcript: Transcript,
+    /// The first thing that went wrong.
+    pub failure: Option<Failure>,
+}
+
+/// How to play.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Seed of the hosts' ids.
+    pub seed: u64,
+    /// Bytes that a pipe holds (DUP-3).
+    pub pipe: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 0, pipe: 64 * 1024 }
+    }
+}
+
+/// Why a file cannot be played on the in-memory stages.
+///
+/// # Errors
+/// A reason for people: a skipped file is counted as skipped, with it.
+pub fn profile_for(file: &File) -> Result<&'static Profile, String> {
+    let rules: Vec<_> =
+        file.header.hosts.iter().filter(|rule| rule.kind == HostKind::Fake).collect();
+    if !file.header.hosts.is_empty() && rules.is_empty() {
+        return Err("`hosts` does not name the fake host".into());
+    }
+    let fits = |profile: &Profile| {
+        let mut numbers = profile.version.split('.').map_while(|part| part.parse().ok());
+        let mut next = || numbers.next().unwrap_or(0);
+        let version = Version(next(), next(), next());
+        rules.is_empty()
+            || rules.iter().any(|rule| {
+                rule.bound.is_none_or(|(comparison, bound)| comparison.holds(version, bound))
+            })
+    };
+    let newest = fake_msp::profiles::PROFILES.iter().rev().find(|profile| fits(profile));
+    newest.ok_or_else(|| "no generation of the fake host fits `hosts`".into())
+}
+
+/// Plays one point on the `pipe` stage.
+///
+/// # Errors
+/// When the file cannot be played there; the text says why.
+pub fn run_point(
+    file: &File,
+    axes: &[Axis<'_>],
+    point: &Point,
+    options: Options,
+) -> Result<Run, String> {
+    let profile = profile_for(file)?;
+    let setting = Setting {
+        profile,
+        mode: Mode::Scripted,
+        staged: staged(file),
+        asked: asked(file),
+        seed: options.seed,
+        pipe: options.pipe,
+        missing: None,
+    };
+    let mut stage = Pipe::new(setting, config(file))
+        .map_err(|error| format!("no runtime: {}", error.kind()))?;
+    let mut play = Play::new(file, axes, point, &mut stage);
+    let played = play.timeline().and_then(|()| play.outcome());
+    play.stage.editor_stall(false);
+    play.settle();
+    play.stage.editor_close();
+    play.wait(AFTERMATH);
+    let ending = ending(&mut play);
+    let transcript = std::mem::take(&mut play.transcript);
+    let failure = played.err().or_else(|| {
+        let finding = watch::judge(&transcript, &ending).into_iter().next()?;
+        let text = format!("{}: {}", finding.invariant, finding.text);
+        let mut failure = Failure::new(Code::Invariant, 0, text);
+        failure.instead = finding.frame.map(|index| transcript.entries[index].frame.to_string());
+        Some(failure)
+    });
+    Ok(Run { transcript, failure })
+}
+
+fn ending(play: &mut Play<'_>) -> watch::Ending {
+    let hosts = play.stage.hosts();
+    let violations = hosts.iter().flat_map(|host| host.with(|process| process.findings()));
+    let mut violations: Vec<String> = violations.collect();
+    if !play.stage.adapter_ended() {
+        violations.push("the adapter does not end after its editor".into());
+    }
+    watch::Ending {
+        hosts_left: hosts.iter().filter(|host| !HostProc::is_gone(host)).count(),
+        violations,
+        secrets: vec![SECRET.to_owned()],
+        lies: play.lied,
+    }
+}
+
+fn config(file: &File) -> Config {
+    let variables = [("META_API_KEY".to_owned(), SECRET.to_owned())];
+    let mut config =
+        Config { redactor: Redactor::from_environment(variables).into(), ..Config::default() };
+    for budget in &file.header.budget {
+        match budget.key {
+            BudgetKey::Startup => config.startup = budget.value,
+            BudgetKey::Submit => config.submit = budget.value,
+            // Of the stall bound, which this version of the adapter does not have yet.
+            BudgetKey::Stall => {}
+        }
+    }
+    config
+}
+
+fn staged(file: &File) -> Option<Staged> {
+    file.header
+        .dialect
+        .iter()
+        .map(|DialectRule::Approvals(style)| match style {
+            ApprovalStyle::Refreshed => Staged::Refreshed,
+            ApprovalStyle::Reissued => Staged::Reissued,
+            ApprovalStyle::Both => Staged::Both,
+        })
+        .next()
+}
+
+/// Methods of the adapter that the file has lines for: there the story answers and not the model.
+fn asked(file: &File) -> Vec<String> {
+    let mut methods: Vec<String> = Vec::new();
+    each_expected(file, &mut |method| {
+        if !methods.iter().any(|known| known == method) {
+            methods.push(method.to_owned());
+        }
+    });
+    methods
+}
+
+fn each_expected(file: &File, each: &mut impl FnMut(&str)) {
+    for step in file.timeline() {
+        let lines = match step {
+            Step::Expect(expect) => std::slice::from_ref(expect),
+            Step::ExpectRace(race) => &race.lines,
+            _ => continue,
+        };
+        for line in lines.iter().filter(|line| line.lane.is_host()) {
+            if let ExpectKind::Frame { method, .. } = &line.kind {
+                each(method);
+            }
+        }
+    }
+}
+
+/// Whether some line expects this method of a host lane.
+fn expects(file: &File, method: &str) -> bool {
+    let mut found = false;
+    each_expected(file, &mut |expected| found |= expected == method);
+    found
+}
+
+/// Whether a story holds at least one race of acts or expectations.
+#[must_use]
+pub fn has_race(file: &File) -> bool {
+    file.timeline().any(|step| matches!(step, Step::ActRace(_) | Step::ExpectRace(_)))
+}
+
+/// Whether a story breaks a process or a pipe.
+#[must_use]
+pub fn has_fault(file: &File) -> bool {
+    file.timeline().any(|step| match step {
+        Step::Act(act) => matches!(act.kind, ActKind::Fault(_)),
+        Step::ActRace(race) => race.lines.iter().any(|act| matches!(act.kind, ActKind::Fault(_))),
+        _ => false,
+    })
+}

@@ -1,0 +1,83 @@
+//! Arguments of `scenario run`.
+
+use lexopt::{Arg, Parser};
+
+use super::{Command, number, unknown, value};
+use crate::commands::run::RunArgs;
+
+pub(super) const HELP: &str = "\
+Play scenario files: the adapter between an editor and hosts that speak as the file
+says, in memory, on a clock that moves only when the file says so.
+
+Usage: scenario run [OPTIONS] [PATH]... [FILTER]...
+
+PATH is a .scn file or a folder of them (default: scenarios/corpus). A word that is
+no path is a filter: only files whose path contains one of the filters are played.
+
+Options:
+  --stage NAME             where to play: pipe (the only one yet)
+  --at POINT               only this point, as a report names it: 'lag=1ms,race1=BA'
+  --seed N                 seed of the hosts' ids (default 0)
+  --jobs N                 threads (default: one per processor)
+  --transcript             print every frame of every run
+  --message-format FORMAT  text (default) or json: one object per file
+  --junit FILE             write a JUnit report as well
+  -h, --help               print this text
+
+Exit codes:
+  0 all passed    1 a story is red, or nothing was played    2 bad command line
+
+Examples:
+  scenario run                                       the whole corpus
+  scenario run approval                              files with `approval` in their path
+  scenario run scenarios/corpus/approval/stale.scn --at 'race1=BA' --transcript
+";
+
+pub(super) fn parse(parser: &mut Parser) -> Result<Command, String> {
+    let mut args = RunArgs::default();
+    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Print(HELP)),
+            Arg::Long("transcript") => args.transcript = true,
+            Arg::Long("at") => {
+                let point = value(parser, "--at", "a point such as race1=BA")?;
+                args.at = Some(point.to_string_lossy().into_owned());
+            }
+            Arg::Long("seed") => args.seed = number(parser, "--seed")?,
+            Arg::Long("jobs") => {
+                args.jobs = usize::try_from(number(parser, "--jobs")?).unwrap_or(usize::MAX);
+            }
+            Arg::Long("junit") => args.junit = Some(value(parser, "--junit", "a file")?.into()),
+            Arg::Long("stage") => match value(parser, "--stage", "pipe")?.to_str() {
+                Some("pipe") => {}
+                _ => return Err("--stage: the only stage of this version is `pipe`".into()),
+            },
+            Arg::Long("message-format") => {
+                match value(parser, "--message-format", "text or json")?.to_str() {
+                    Some("text") => args.json = false,
+                    Some("json") => args.json = true,
+                    _ => return Err("--message-format: there are `text` and `json`".into()),
+                }
+            }
+            Arg::Value(word) => {
+                let path = std::path::PathBuf::from(&word);
+                if path.exists() || path.extension().is_some_and(|ending| ending == "scn") {
+                    args.paths.push(path);
+                } else {
+                    args.filters.push(word.to_string_lossy().into_owned());
+                }
+            }
+            other => {
+                return Err(unknown(
+                    &other,
+                    "the options of `scenario help run`",
+                    "scenario help run",
+                ));
+            }
+        }
+    }
+    if args.paths.is_empty() {
+        args.paths.push("scenarios/corpus".into());
+    }
+    Ok(Command::Run(args))
+}

@@ -1,0 +1,3 @@
+//! The verbs of the `scenario` tool that work on files.
+
+pub mod run;
