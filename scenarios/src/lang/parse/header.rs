@@ -74,7 +74,12 @@ fn list<T>(words: Pieces<'_, '_>, entry: fn(Pieces<'_, '_>) -> Outcome<T>) -> Ou
             None => return Ok(all),
             Some(piece) if piece.kind == PieceKind::Comma => words.next(),
             Some(piece) => {
-                let help = "separate entries with `, `";
+                let help = match piece.word() {
+                    Some("=>" | "=<" | "==" | "!=" | "~>") => {
+                        "compare with `=`, `<`, `<=`, `>` or `>=`"
+                    }
+                    _ => "separate entries with `, `",
+                };
                 return Err(bad(
                     piece.span,
                     format!("{} behind an entry", words.found()),
@@ -181,7 +186,7 @@ fn watch(words: Pieces<'_, '_>) -> Outcome<Vec<WatchKind>> {
     let span = words.here();
     let all = list(words, |words| {
         let help =
-            "`text` is compared unless you say otherwise; write for example `watch text, plan`";
+            "write `text`, `thought` or a kind as the wire has it: `watch text, plan, tool_call`";
         let (text, span) = entry(words, "a kind of notification", help)?;
         known(WATCHES, text, span, "kind of notification", help)
     })?;

@@ -58,7 +58,11 @@ pub(super) fn take_path(words: &mut Words<'_>) -> Outcome<(Path, Span)> {
     if let Some((head, tail)) = text.split_once(['=', ':']) {
         let tail = if tail.is_empty() { "VALUE" } else { tail };
         let found = format!("`{text}` is not a path");
-        let help = format!("put blanks around `=`: `{head} = {tail}`");
+        let help = if text.contains('=') {
+            format!("put blanks around `=`: `{head} = {tail}`")
+        } else {
+            format!("write ` = ` where JSON has `:`, for example `{head} = \"text\"`")
+        };
         let allowed = "expected a path, then ` = ` and a value";
         return Err(Problem::new(codes::BAD_MEMBER, span, found, allowed, help));
     }

@@ -286,7 +286,10 @@ impl<'s, 'k, 'd> Parser<'s, 'k, 'd> {
     fn no_members(&mut self, statement: &Statement, what: &str) {
         for line in member::lines(statement) {
             self.failed |= line.broken;
-            if !line.broken {
+            // A line in the wrong column was reported for that.
+            let start = self.source.line_span(self.source.line_of(line.span.start)).start;
+            let indent = &self.source.text()[start..line.span.start];
+            if !line.broken && indent.len() >= 2 && !indent.contains('\t') {
                 self.report(member::none_here(line.span, what));
                 return;
             }

@@ -201,7 +201,9 @@ pub(super) fn duration(text: &str, span: Span) -> Outcome<Duration> {
     }
     let help = match (number, millis, value) {
         (_, _, Some(_)) => "the longest wait is one day: `1440min`".to_owned(),
-        (Some(number), None, _) if unit.is_empty() => format!("write the unit: `{number}ms`"),
+        (Some(number), None, _) if unit.is_empty() => {
+            format!("write the unit directly behind it: `{number}ms`, `{number}s` or `{number}min`")
+        }
         (None, Some(_), _) if digits.contains('.') => {
             "durations are whole numbers: write `1500ms` for one and a half seconds".to_owned()
         }

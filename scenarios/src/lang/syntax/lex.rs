@@ -1,8 +1,8 @@
 //! Cuts lines into words, commas, strings and values.
 //!
 //! Inputs: the text of one statement. Outputs: pieces with spans. Invariants: a word never holds a blank
-//! or begins a comment; a value may go on over lines that are indented, empty or comments, and nothing
-//! else may. It does not know the grammar of statements.
+//! or begins a comment; a value may go on over lines that are indented, empty, comments or
+//! begin with a closing bracket, and nothing else may. It does not know the grammar of statements.
 
 use super::tree::{Comment, Piece, PieceKind};
 use super::{string, value};

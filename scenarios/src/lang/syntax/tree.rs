@@ -266,7 +266,7 @@ impl Reader<'_, '_, '_> {
     fn last_line_of(&self, line: usize) -> usize {
         let more = (line + 1..self.source.line_count()).take_while(|index| {
             let text = self.source.line(*index);
-            text.is_empty() || text.starts_with([' ', '\t', '#'])
+            text.is_empty() || text.starts_with([' ', '\t', '#', '}', ']'])
         });
         line + more.count()
     }

@@ -2,7 +2,8 @@
 //!
 //! Inputs: a cursor on the first character. Outputs: a value with spans and the comments inside it, or
 //! the first problem. Invariants: strict JSON otherwise; numbers are kept as written; nesting is bounded
-//! by [`DEPTH_MAX`]; every line but the first is indented, empty or a comment (the cursor's end).
+//! by [`DEPTH_MAX`]; every line but the first is indented, empty, a
+//! comment or begins with a closing bracket (the cursor's end).
 //! Rule: DSL-4.
 
 use super::lex::Cursor;
@@ -353,7 +354,7 @@ fn unclosed(cursor: &Cursor<'_>, open: Span) -> Problem {
         open,
         format!("`{bracket}` is never closed"),
         format!("expected `{close}` before the statement ends"),
-        format!("write the missing `{close}`; every line of a value is indented, a line in column one ends it"),
+        format!("write the missing `{close}`; a line in column one ends a value unless it begins with its bracket"),
     )
     .related(end, "the statement ends here")
 }

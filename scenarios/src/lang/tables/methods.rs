@@ -78,37 +78,31 @@ const HOST_REQUESTS: &[&str] = &["approval/request", "userInput/request", "admis
 /// Whether `method` exists on this side of this lane, and whether it wants an answer.
 #[must_use]
 pub fn frame_kind(host: bool, direction: Direction, method: &str) -> Option<FrameKind> {
-    rows(host, direction).into_iter().find(|(name, _)| *name == method).map(|(_, kind)| kind)
+    rows(host, direction).find(|(name, _)| *name == method).map(|(_, kind)| kind)
 }
 
 /// All methods of this side of this lane, sorted.
 #[must_use]
 pub fn method_names(host: bool, direction: Direction) -> Vec<&'static str> {
-    rows(host, direction).into_iter().map(|(name, _)| name).collect()
+    let mut names: Vec<_> = rows(host, direction).map(|(name, _)| name).collect();
+    names.sort_unstable();
+    names
 }
 
-fn rows(host: bool, direction: Direction) -> Vec<(&'static str, FrameKind)> {
-    let mut rows: Vec<(&'static str, FrameKind)> = if host {
-        let to_host = direction == Adapter;
-        let notices = NOTIFICATIONS
-            .iter()
-            .filter(|row| (row.kind == NotificationKind::ToHost) == to_host)
-            .map(|row| (row.name, Notification));
-        let requests: Vec<&'static str> = if to_host {
-            METHODS.iter().map(|row| row.name).collect()
-        } else {
-            HOST_REQUESTS.to_vec()
-        };
-        notices.chain(requests.into_iter().map(|name| (name, Request))).collect()
-    } else {
-        EDITOR
-            .iter()
-            .filter(|(whose, _, _)| *whose == direction)
-            .map(|(_, kind, name)| (*name, *kind))
-            .collect()
-    };
-    rows.sort_unstable_by_key(|(name, _)| *name);
-    rows
+fn rows(host: bool, direction: Direction) -> impl Iterator<Item = (&'static str, FrameKind)> {
+    let to_host = direction == Adapter;
+    let editor = EDITOR
+        .iter()
+        .filter(move |(whose, _, _)| !host && *whose == direction)
+        .map(|(_, kind, name)| (*name, *kind));
+    let notices = NOTIFICATIONS
+        .iter()
+        .filter(move |row| host && (row.kind == NotificationKind::ToHost) == to_host)
+        .map(|row| (row.name, Notification));
+    let commands = METHODS.iter().filter(move |_| host && to_host).map(|row| (row.name, Request));
+    let questions =
+        HOST_REQUESTS.iter().filter(move |_| host && !to_host).map(|name| (*name, Request));
+    editor.chain(notices).chain(commands).chain(questions)
 }
 
 #[cfg(test)]

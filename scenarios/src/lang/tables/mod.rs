@@ -93,13 +93,20 @@ pub fn words<T>(table: &'static [(&'static str, T)]) -> Vec<&'static str> {
     table.iter().map(|(name, _)| *name).collect()
 }
 
-/// `` `a`, `b` or `c` ``, for messages.
+/// More words than this are not listed in a message.
+const LISTED_MAX: usize = 12;
+
+/// `` `a`, `b` or `c` ``, for messages. A long list is cut and says so.
 #[must_use]
 pub fn list(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     match quoted.as_slice() {
         [] => String::new(),
         [one] => one.clone(),
+        all if all.len() > LISTED_MAX => {
+            let shown = LISTED_MAX / 2;
+            format!("{} or one of {} more", all[..shown].join(", "), all.len() - shown)
+        }
         [init @ .., last] => format!("{} or {last}", init.join(", ")),
     }
 }

@@ -1,3 +1,10 @@
 //! Tests of the language as a whole; what concerns one module stands in it.
 
 mod codes;
+mod expect;
+mod form;
+mod generate;
+mod grammar;
+mod messages;
+mod openings;
+mod story;

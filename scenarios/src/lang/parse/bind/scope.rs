@@ -58,6 +58,8 @@ pub(super) struct Scope<'f> {
     reported: BTreeSet<&'f str>,
     /// Inside an opening all places are the `given` line.
     given: Option<At>,
+    /// The file has an opening.
+    opened: bool,
 }
 
 impl<'f> Scope<'f> {
@@ -85,6 +87,7 @@ impl<'f> Scope<'f> {
             answered: BTreeMap::new(),
             reported: BTreeSet::new(),
             given: None,
+            opened: file.given.is_some(),
         }
     }
 
@@ -119,6 +122,7 @@ impl<'f> Scope<'f> {
         }
         let opening = Opening::ALL
             .into_iter()
+            .filter(|_| !self.opened)
             .find(|opening| opening.names().iter().any(|(name, _)| *name == text));
         let help = match (self.later.get(text), nearest(text, self.names.keys().copied())) {
             (Some(later), _) => {
