@@ -376,7 +376,7 @@ mod tests {
     #[test]
     fn a_mistake_is_answered_with_what_is_allowed() {
         refused("", "a command is missing");
-        refused("chta", "unknown command `chta`; there are: chat, help");
+        refused("chta", &format!("unknown command `chta`; there are: {}", verb_names()));
         refused("--chat", "unknown option `--chat`");
         refused("chat --yes", "allowed: --muse, --cwd, --approve");
         refused("chat -x", "unknown option `-x`");
