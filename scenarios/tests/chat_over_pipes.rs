@@ -1,6 +1,7 @@
 //! `scenario chat` against a stand-in agent, over pipes in memory and on a paused clock: the same
 //! loop as in the program, without processes and without a terminal.
 
+use std::io::{self, Write};
 use std::time::Duration;
 
 use scenarios::chat::conversation::{Conversation, Ending, Settings};
@@ -120,6 +121,16 @@ impl Default for Chat {
 impl Chat {
     /// Holds a chat of one turn, with both sides' scripts running beside it.
     async fn hold<F: Future<Output = ()>>(self, script: impl FnOnce(Agent, Person) -> F) -> Seen {
+        let (ending, out, err) = self.hold_before(Vec::new(), script).await;
+        Seen { out: String::from_utf8(out).expect("UTF-8"), err, ending }
+    }
+
+    /// The same, with what is shown going to `out`.
+    async fn hold_before<O: Write, F: Future<Output = ()>>(
+        self,
+        out: O,
+        script: impl FnOnce(Agent, Person) -> F,
+    ) -> (Ending, O, String) {
         // Small, so that neither side can rely on a buffer.
         let (ours, theirs) = duplex(64);
         let (read, write) = split(ours);
@@ -133,7 +144,7 @@ impl Chat {
             to_agent: write,
             typed: Typed::new(typed, false),
             signals,
-            out: Vec::new(),
+            out,
             err: Vec::new(),
         };
         let mut conversation = Conversation::new(Settings {
@@ -150,8 +161,7 @@ impl Chat {
             (ending, ends.out, ends.err)
         };
         let ((ending, out, err), ()) = tokio::join!(chat, script(agent, person));
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-        Seen { out: text(out), err: text(err), ending }
+        (ending, out, String::from_utf8(err).expect("UTF-8"))
     }
 }
 
@@ -362,6 +372,31 @@ async fn an_agent_that_floods_while_we_write_cannot_block_us() {
         })
         .await;
     assert_eq!(seen.ending.code, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_went_away_ends_it_in_good_order_and_is_told_once() {
+    struct Gone;
+    impl Write for Gone {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let (ending, _, err) = Chat::default()
+        .hold_before(Gone, async |mut agent: Agent, _person| {
+            agent.open().await;
+            agent.say("nobody reads this").await;
+            agent.expect("session/cancel").await;
+            let close = agent.expect("session/close").await;
+            agent.answer(&close, json!({})).await;
+        })
+        .await;
+    assert_eq!(err, "scenario: standard output is closed\n");
+    assert_eq!(ending, Ending { code: 130, agent_at_fault: false });
 }
 
 trait WithinAMinute: Future + Sized {

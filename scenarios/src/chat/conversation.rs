@@ -12,13 +12,15 @@
 //! `cancelled` when nobody may decide any more; the first cause of the end decides the exit code.
 //! It does not know pipes, processes, terminals or clocks.
 
+mod questions;
+
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::client::{Call, Client, Event, ProtocolError, RpcError};
-use super::permission::{Outcome, Question};
+use super::permission::Question;
 use super::render::{self, Renderer, Style};
 use super::safe;
 use super::update::Update;
@@ -282,31 +284,6 @@ impl Conversation {
         }
     }
 
-    fn on_permission(&mut self, id: Value, session: &str, question: Result<Question, String>) {
-        let mine = self.session.as_deref() == Some(session);
-        let question = match (&mut self.phase, question) {
-            (Phase::Turn { cancelling: false, .. }, Ok(question)) if mine => question,
-            (_, question) => {
-                let why = question.err().unwrap_or_else(|| "no turn of this session runs".into());
-                self.note(&format!("refused a permission request: {why}"));
-                return self.client.respond(&id, &Outcome::Cancelled.to_result());
-            }
-        };
-        let policy = question.by_policy(self.settings.approve);
-        if let Some(outcome) = policy {
-            return self.answer_by(&id, &question, &outcome, policy_name(self.settings.approve));
-        }
-        if self.typed_ended {
-            return self.answer_by(&id, &question, &Outcome::Cancelled, "end of input");
-        }
-        if let Phase::Turn { questions, .. } = &mut self.phase {
-            questions.push_back((id, question));
-            if questions.len() == 1 {
-                self.ask();
-            }
-        }
-    }
-
     fn on_prompt_answered(&mut self, answer: &Result<Value, RpcError>) {
         if !matches!(self.phase, Phase::Turn { .. }) {
             return; // late: closing has begun, for a reason that stands
@@ -340,7 +317,9 @@ impl Conversation {
     }
 
     fn on_typed(&mut self, line: &str) {
-        self.renderer.line_was_entered();
+        if self.settings.live {
+            self.renderer.line_was_entered(); // the terminal has echoed the line and its end
+        }
         match self.wants() {
             Want::Prompt => match line.trim() {
                 "" => self.show_prompt(),
@@ -349,20 +328,6 @@ impl Conversation {
             },
             Want::Answer => self.on_answer(line),
             Want::Nothing => {} // obsolete: what it answered is gone
-        }
-    }
-
-    fn on_answer(&mut self, line: &str) {
-        let Phase::Turn { questions, .. } = &mut self.phase else { return };
-        let Some((_, question)) = questions.front() else { return };
-        match question.by_line(line) {
-            Some(outcome) => {
-                if let Some((id, _)) = questions.pop_front() {
-                    self.client.respond(&id, &outcome.to_result());
-                }
-                self.ask();
-            }
-            None => self.show_prompt(),
         }
     }
 
@@ -379,6 +344,9 @@ impl Conversation {
     }
 
     fn on_interrupt(&mut self) {
+        if self.settings.live {
+            self.renderer.keys_were_echoed(); // as `^C`
+        }
         match &mut self.phase {
             Phase::Turn { cancelling, .. } if !*cancelling => {
                 *cancelling = true;
@@ -439,13 +407,6 @@ impl Conversation {
         self.cancel_questions();
     }
 
-    fn cancel_questions(&mut self) {
-        let Phase::Turn { questions, .. } = &mut self.phase else { return };
-        for (id, _) in std::mem::take(questions) {
-            self.client.respond(&id, &Outcome::Cancelled.to_result());
-        }
-    }
-
     fn close(&mut self) {
         match self.session.take() {
             Some(session) if self.can_close => {
@@ -465,27 +426,12 @@ impl Conversation {
         self.print(text);
     }
 
-    fn answer_by(&mut self, id: &Value, question: &Question, outcome: &Outcome, by: &str) {
-        let text = self.renderer.answered(question, outcome, by);
-        self.print(text);
-        self.client.respond(id, &outcome.to_result());
-    }
-
-    fn ask(&mut self) {
-        let Phase::Turn { questions, .. } = &self.phase else { return };
-        let Some((_, question)) = questions.front() else { return };
-        let text = self.renderer.question(question);
-        self.questions_asked += 1;
-        self.print(text);
-        self.show_prompt();
-    }
-
     /// Shows what a typed line would be, if one is waited for.
     fn show_prompt(&mut self) {
         let text = match &self.phase {
             Phase::Idle if self.settings.live => "> ".to_owned(),
             Phase::Turn { questions, .. } => match questions.front() {
-                Some((_, question)) => answer_prompt(question),
+                Some((_, question)) => questions::answer_prompt(question),
                 None => return,
             },
             _ => return,
@@ -532,23 +478,6 @@ fn initialize_params() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
         },
     })
-}
-
-fn policy_name(approve: Approve) -> &'static str {
-    match approve {
-        Approve::Ask => "--approve ask",
-        Approve::Allow => "--approve allow",
-        Approve::Deny => "--approve deny",
-    }
-}
-
-fn answer_prompt(question: &Question) -> String {
-    let numbers = match question.options.len() {
-        1 => "1".to_owned(),
-        count => format!("1-{count}"),
-    };
-    let words = if question.takes_yes_and_no() { ", y or n" } else { "" };
-    format!("answer with {numbers}{words}: ")
 }
 
 const PROTOCOL_VERSION: u64 = 1;

@@ -4,7 +4,7 @@
 //! - [`client`], [`update`], [`permission`]: the protocol, as values.
 //! - [`render`], [`safe`]: from updates to text that a terminal may have.
 //! - [`wiring`]: the loop that carries bytes between the two. It decides nothing.
-//! - [`child`], [`terminal`], [`lines`]: the process, the person, the bytes.
+//! - [`toolbox`], [`child`], [`terminal`], [`lines`]: executables, the process, the person, the bytes.
 //!
 //! This file turns options into a running chat and its end into an exit code.
 
@@ -16,6 +16,7 @@ pub mod permission;
 pub mod render;
 pub mod safe;
 pub mod terminal;
+pub mod toolbox;
 pub mod update;
 pub mod wiring;
 
@@ -23,10 +24,11 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 
-use self::child::{Agent, Pipes, Toolbox};
+use self::child::{Agent, Pipes};
 use self::conversation::{Conversation, PROMPT_MAX, Settings, exit};
 use self::lines::Lines;
 use self::terminal::Typed;
+use self::toolbox::Toolbox;
 use self::wiring::{Bounds, Ends};
 use crate::cli::{Approve, ChatOptions, EXIT_USAGE, MuseChoice, PromptSource};
 
@@ -166,7 +168,7 @@ fn muse(choice: MuseChoice) -> Result<Option<PathBuf>, Refusal> {
     match choice {
         MuseChoice::Fake => Ok(None),
         MuseChoice::Auto => {
-            let found = child::find_muse(std::env::var_os("PATH"));
+            let found = toolbox::find_muse(std::env::var_os("PATH"));
             match &found {
                 Some(muse) => say(&format!("using {}", muse.display())),
                 None => say("there is no `muse` on PATH: using the fake host"),

@@ -94,6 +94,11 @@ impl Renderer {
         self.mid_line = false;
     }
 
+    /// The terminal has shown a key: whatever comes next needs a line of its own.
+    pub fn keys_were_echoed(&mut self) {
+        self.mid_line = true;
+    }
+
     /// Ends the turn: completes the line and shows how full the window is.
     pub fn turn_end(&mut self) -> String {
         let mut out = self.start(Block::None);
@@ -125,7 +130,11 @@ impl Renderer {
             return String::new();
         }
         let dim = block == Block::Thought;
-        let out = self.start(block);
+        let begins = self.block != block;
+        let mut out = self.start(block);
+        if dim && begins && self.style == Style::Plain {
+            out.push_str("(thought) "); // where dimming cannot tell it from the answer
+        }
         let text = safe::text(text);
         self.mid_line = !text.ends_with('\n');
         out + &if dim { self.style.dim(&text) } else { text.into_owned() }

@@ -59,14 +59,16 @@ where
     let mut outgoing = Vec::new();
     let mut run_until = bounds.run.map(|time| Instant::now() + time);
     let mut close_until = None;
+    let mut out_is_gone = false;
     loop {
         let shown = perform(conversation, ends, &mut outgoing, bounds.show_frames);
         if let Some(ending) = conversation.ending() {
             return ending;
         }
-        if shown.is_err() {
+        // Told once: closing may have something to show too, and a second stop would not wait.
+        if shown.is_err() && !std::mem::replace(&mut out_is_gone, true) {
             conversation.handle(Input::Stop("standard output is closed"));
-            ends.signals.close(); // no further attempt: whoever watched is gone
+            continue;
         }
         if conversation.is_closing() {
             close_until.get_or_insert(Instant::now() + CLOSE_WAIT);

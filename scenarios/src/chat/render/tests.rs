@@ -43,7 +43,7 @@ fn chunks_of_one_block_join_and_another_block_starts_a_line() {
         message("lo\n"),
         chunk("agent_thought_chunk", "done"),
     ];
-    assert_eq!(shown(&mut plain(), &updates), "let me see\nHello\ndone");
+    assert_eq!(shown(&mut plain(), &updates), "(thought) let me see\nHello\n(thought) done");
 }
 
 #[test]
