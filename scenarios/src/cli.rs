@@ -15,7 +15,10 @@ use lexopt::{Arg, Parser, ValueExt};
 
 use crate::commands::run::RunArgs;
 
+mod files;
 mod run;
+
+pub use files::Files;
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub enum Command {
     Chat(ChatOptions),
     /// `scenario run`.
     Run(RunArgs),
+    /// `scenario check`, `fmt`, `explain`, `list`.
+    Files(Files),
 }
 
 /// Options of `scenario chat`, as given: what depends on the terminal is decided later.
@@ -100,7 +105,15 @@ pub enum Color {
 pub const EXIT_USAGE: u8 = 2;
 
 /// Verbs and their one-line descriptions, in the order of the help text.
-const VERBS: &[(&str, &str)] = &[("chat", CHAT_HELP), ("run", run::HELP), ("help", HELP)];
+const VERBS: &[(&str, &str)] = &[
+    ("chat", CHAT_HELP),
+    ("run", run::HELP),
+    ("check", files::CHECK_HELP),
+    ("fmt", files::FMT_HELP),
+    ("explain", files::EXPLAIN_HELP),
+    ("list", files::LIST_HELP),
+    ("help", HELP),
+];
 
 const HELP: &str = "\
 Talk to the Muse Code adapter the way an editor does, and play stories with it.
@@ -110,6 +123,10 @@ Usage: scenario <COMMAND> [OPTIONS]
 Commands:
   chat    hold a conversation through the adapter, with a real or a fake Muse
   run     play scenario files and say what came of them
+  check   say what is wrong with scenario files, without running them
+  fmt     write scenario files in canonical form
+  explain print a story with its opening written out, or what a code means
+  list    list scenarios, or the rows of the catalogue that they prove
   help    explain a command, for example `scenario help chat`
 
 Options:
@@ -174,6 +191,7 @@ pub fn main() -> ExitCode {
             let code = crate::commands::run::run(&args, &mut std::io::stdout().lock());
             ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
         }
+        Ok(Command::Files(files)) => files::main(&files),
         Err(message) => {
             let _ = writeln!(std::io::stderr(), "scenario: {message}");
             ExitCode::from(EXIT_USAGE)
@@ -194,6 +212,10 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Value(verb)) => match verb.to_string_lossy().as_ref() {
             "chat" => parse_chat(&mut parser),
             "run" => run::parse(&mut parser),
+            "check" => files::parse_check(&mut parser),
+            "fmt" => files::parse_fmt(&mut parser),
+            "explain" => files::parse_explain(&mut parser),
+            "list" => files::parse_list(&mut parser),
             "help" => parse_help(&mut parser),
             other => Err(format!("unknown command `{other}`; there are: {}", verb_names())),
         },

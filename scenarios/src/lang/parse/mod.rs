@@ -207,6 +207,11 @@ impl<'s, 'k, 'd> Parser<'s, 'k, 'd> {
                 self.report(no_scenario(self.source, statement));
                 // Everything else is still looked at, under a title of its own.
                 self.title = Some((String::new(), statement.head.span));
+                // A misspelt `scenario` is no other statement, and its lines were not cut as a header.
+                let word = statement.head.pieces.first().and_then(Piece::word).unwrap_or_default();
+                if nearest(word, ["scenario"]).is_some() {
+                    continue;
+                }
             }
             self.failed |= statement.head.broken;
             let outcome = if statement.head.broken {

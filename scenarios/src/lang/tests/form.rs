@@ -73,6 +73,19 @@ fn the_design_stories_are_already_in_canonical_form() {
 }
 
 #[test]
+fn the_corpus_is_in_canonical_form() {
+    let files = crate::lang::catalogue::files(&super::expect::package("corpus")).unwrap();
+    let wild = files.iter().filter(|path| {
+        let bytes = std::fs::read(path).unwrap();
+        // What is wrong with a file is told by the test that plays it.
+        let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
+        format("corpus", text.as_bytes()).is_ok_and(|canonical| canonical != text)
+    });
+    let wild: Vec<_> = wild.collect();
+    assert!(wild.is_empty(), "write them with `scenario fmt`: {wild:#?}");
+}
+
+#[test]
 fn a_wild_layout_becomes_the_canonical_one() {
     let wild = concat!(
         "\n\n#c1 first\nscenario    \"t\"   #c2\n   hosts fake ,host  >=  1.2.0\n",

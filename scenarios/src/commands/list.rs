@@ -1,0 +1,51 @@
+//! `scenario list`: the scenarios with their titles, or the rows that they prove.
+//!
+//! In: paths. Out: one line a file, or with `coverage` one line a row: `SCN-APR-11  file file`. The order is
+//! that of paths and ids. It does not know which rows exist, so it cannot say which are missing.
+//! Rule: DSL-14.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::{FINDINGS, Format, Io, OK, USAGE, scenarios, shown};
+use crate::lang::catalogue::{Listed, coverage, list as read_titles};
+
+/// Lists the files at `paths`. Files with problems are listed too and make the code 1.
+///
+/// # Errors
+/// When a file cannot be read or the output cannot be written.
+pub fn list(io: &mut Io<'_>, paths: &[PathBuf], by_row: bool, format: Format) -> io::Result<u8> {
+    let Some(files) = scenarios(io, "list", paths)? else { return Ok(USAGE) };
+    let mut all: Vec<Listed> = Vec::new();
+    for file in &files {
+        all.extend(read_titles(file)?);
+    }
+    if by_row {
+        for (id, files) in coverage(&all) {
+            let files: Vec<String> = files.iter().map(|file| shown(file)).collect();
+            match format {
+                Format::Text => writeln!(io.out, "{id}  {}", files.join(" "))?,
+                Format::Json => writeln!(io.out, "{}", json!({ "id": id, "files": files }))?,
+            }
+        }
+    } else {
+        for one in &all {
+            let path = shown(&one.path);
+            match format {
+                Format::Text => writeln!(io.out, "{path}  {}  ({})", one.title, one.ids.join(" "))?,
+                Format::Json => {
+                    let line = json!({ "path": path, "title": one.title, "ids": one.ids });
+                    writeln!(io.out, "{line}")?;
+                }
+            }
+        }
+    }
+    let broken = all.iter().filter(|one| one.problems > 0).count();
+    if broken > 0 {
+        writeln!(io.err, "{broken} of {} files have problems; see `scenario check`", all.len())?;
+        return Ok(FINDINGS);
+    }
+    Ok(OK)
+}
