@@ -13,6 +13,7 @@
 pub mod chat;
 pub mod cli;
 pub mod commands;
+pub mod fuzz_support;
 pub mod lang;
 pub mod multicall;
 pub mod run;
