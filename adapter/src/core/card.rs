@@ -136,7 +136,8 @@ impl Card {
     /// The last word on a card whose host ended first (BKG-3).
     #[must_use]
     pub fn lost(&self) -> acp::SessionUpdate {
-        let text = "Muse ended before this was finished; its outcome is unknown.";
+        let text =
+            "This was not finished when the connection to Muse ended; its outcome is unknown.";
         let fields = acp::ToolCallUpdateFields::new()
             .status(acp::ToolCallStatus::Failed)
             .content(vec![text_block(text.to_owned())]);

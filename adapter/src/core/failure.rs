@@ -128,8 +128,8 @@ impl Failure {
             "environmentError".clone_into(&mut self.kind);
             self.source = Source::Host;
             self.retryable = Some(false);
-            "this Muse was built or configured without `muse serve`; upgrade Muse, or set \
-             MUSE_CODE_ACP_BACKEND=exec"
+            "this Muse was built or configured without `muse serve`; upgrade Muse (the rollback \
+             MUSE_CODE_ACP_BACKEND=exec is not in this version of the adapter yet)"
                 .clone_into(&mut self.message);
             return self;
         }
@@ -141,6 +141,8 @@ impl Failure {
             _ => "",
         };
         match (end.code, end.signal) {
+            // It ended because its input did: that is our doing, and no reason.
+            (Some(0), _) => {}
             (Some(code), _) => {
                 self.message.push_str(&format!("; it exited with code {code}{meaning}"));
             }
@@ -163,8 +165,8 @@ impl Failure {
                                         or set MUSE_CODE_EXECUTABLE to its path"
                 .to_owned(),
             ResolveError::NoServe { binary, version } => format!(
-                "{} ({}) has no working `muse serve`; Muse 1.1.1 or newer is needed. Upgrade \
-                 Muse, or set MUSE_CODE_ACP_BACKEND=exec",
+                "{} ({}) has no working `muse serve`; Muse 1.1.1 or newer is needed. Upgrade Muse \
+                 (the rollback MUSE_CODE_ACP_BACKEND=exec is not in this version of the adapter yet)",
                 redactor.clean(binary),
                 version.as_deref().unwrap_or("version unknown")
             ),

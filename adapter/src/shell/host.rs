@@ -119,7 +119,9 @@ impl HostIo {
             && self.ladder != Ladder::Down
             && let Poll::Ready(exit) = self.control.poll_exit(cx)
         {
-            self.exit = Some(exit);
+            // A signal that we sent says nothing about the host.
+            let by_us = matches!(self.ladder, Ladder::Terminated | Ladder::Killed);
+            self.exit = Some(HostExit { signal: exit.signal.filter(|_| !by_us), ..exit });
             self.control.kill();
             self.ladder = Ladder::Down;
             self.stdin = None;
