@@ -143,7 +143,13 @@ const ANSWER: &str =
 const NOTHING_MORE: &str = "write one act a line; members go on indented lines below it";
 
 fn act(words: &mut Words<'_>, lane: Lane) -> Outcome<(ActKind, Option<Name>)> {
-    let (text, span) = words.word(&allowed(lane, Direction::Script), NOTHING_MORE)?;
+    let (text, span) = words.word(
+        &allowed(lane, Direction::Script),
+        &format!(
+            "say what the {lane} does, for example `{lane} -> {}`",
+            example(lane, Direction::Script)
+        ),
+    )?;
     let done = match text {
         "ok" => (ActKind::Ok { request: words.bound_name(ANSWER)? }, None),
         "error" => {
@@ -188,7 +194,13 @@ fn bytes(words: &mut Words<'_>) -> Outcome<Vec<u8>> {
 }
 
 fn expectation(words: &mut Words<'_>, lane: Lane) -> Outcome<(ExpectKind, Option<Name>)> {
-    let (text, span) = words.word(&allowed(lane, Direction::Adapter), NOTHING_MORE)?;
+    let (text, span) = words.word(
+        &allowed(lane, Direction::Adapter),
+        &format!(
+            "say what must come, for example `{lane} <- {}`",
+            example(lane, Direction::Adapter)
+        ),
+    )?;
     let done = match text {
         "ok" => (ExpectKind::Ok { request: words.bound_name(ANSWER)? }, None),
         "error" => {
@@ -257,17 +269,31 @@ fn fault(words: &mut Words<'_>, lane: Lane) -> Outcome<Fault> {
     Ok(fault)
 }
 
+/// What may stand behind an arrow besides methods.
+const fn replies(lane: Lane, direction: Direction) -> &'static [&'static str] {
+    match (direction, lane.is_host()) {
+        (Direction::Script, _) => &["ok", "error", "raw", "bytes"],
+        (Direction::Adapter, true) => &["ok", "error", "close"],
+        (Direction::Adapter, false) => &["ok", "error", "close", "text", "thought"],
+    }
+}
+
+/// A method that stands often behind this arrow.
+const fn example(lane: Lane, direction: Direction) -> &'static str {
+    match (lane.is_host(), direction) {
+        (true, Direction::Script) => "approval/updated",
+        (false, Direction::Script) => "session/prompt",
+        (true, Direction::Adapter) => "turn/start",
+        (false, Direction::Adapter) => "session/request_permission",
+    }
+}
+
 /// What may stand behind an arrow, for messages.
 fn allowed(lane: Lane, direction: Direction) -> String {
-    let (words, example) = match (lane.is_host(), direction) {
-        (true, Direction::Script) => ("`ok`, `error`, `raw`, `bytes`", "approval/updated"),
-        (false, Direction::Script) => ("`ok`, `error`, `raw`, `bytes`", "session/prompt"),
-        (true, Direction::Adapter) => ("`ok`, `error`, `close`", "turn/start"),
-        (false, Direction::Adapter) => {
-            ("`ok`, `error`, `close`, `text`, `thought`", "session/request_permission")
-        }
-    };
-    format!("expected {words} or a method such as `{example}`")
+    let words: Vec<String> =
+        replies(lane, direction).iter().map(|word| format!("`{word}`")).collect();
+    let example = example(lane, direction);
+    format!("expected {} or a method such as `{example}`", words.join(", "))
 }
 
 /// The kind of a method, or why it cannot stand here.
@@ -294,14 +320,9 @@ pub(super) fn method(
         let allowed = format!("expected `{arrow}` for this method");
         return Err(Problem::new(codes::WRONG_DIRECTION, span, found, allowed, help));
     }
-    let replies: &[&str] = match (direction, host) {
-        (Direction::Script, _) => &["ok", "error", "raw", "bytes"],
-        (Direction::Adapter, true) => &["ok", "error", "close"],
-        (Direction::Adapter, false) => &["ok", "error", "close", "text", "thought"],
-    };
     let names = tables::method_names(host, direction);
     let what = if text.contains('/') { "method" } else { "reply" };
-    let help = match nearest(text, replies.iter().copied().chain(names)) {
+    let help = match nearest(text, replies(lane, direction).iter().copied().chain(names)) {
         Some("error") => {
             "did you mean `error`? `error NAME CODE` answers the frame bound with `as NAME`"
                 .to_owned()

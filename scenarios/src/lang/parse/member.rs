@@ -58,7 +58,9 @@ pub(super) fn take_path(words: &mut Words<'_>) -> Outcome<(Path, Span)> {
     if let Some((head, tail)) = text.split_once(['=', ':']) {
         let tail = if tail.is_empty() { "VALUE" } else { tail };
         let found = format!("`{text}` is not a path");
-        let help = if text.contains('=') {
+        let help = if head.is_empty() {
+            "write the path before `=`, for example `item.kind = \"toolCall\"`".to_owned()
+        } else if text.contains('=') {
             format!("put blanks around `=`: `{head} = {tail}`")
         } else {
             format!("write ` = ` where JSON has `:`, for example `{head} = \"text\"`")

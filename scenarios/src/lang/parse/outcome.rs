@@ -135,7 +135,8 @@ fn file_check(words: &mut Words<'_>) -> Outcome<CheckKind> {
         "write `check file notes.txt = \"content\"`, or `absent`, `present`, `contains \"…\"`";
     let path = match words.peek() {
         Some(piece) if piece.word().is_some() => words.word("expected a path", help)?.0.to_owned(),
-        _ => words.text(help)?,
+        Some(_) => words.text(help)?,
+        None => return Err(words.missing("expected the path of a file", help)),
     };
     let span = words.here();
     let named = crate::lang::ast::Path(vec![crate::lang::ast::Segment::Key("file".to_owned())]);

@@ -8,10 +8,14 @@ use std::time::Duration;
 use crate::lang::ast::{Name, Number, Path, Segment};
 use crate::lang::codes;
 use crate::lang::diagnostic::Problem;
+use crate::lang::fmt::quoted;
 use crate::lang::limits::{DURATION_MAX, INDEX_MAX};
 use crate::lang::source::{Source, Span};
-use crate::lang::syntax::{Line, Piece, PieceKind, Value};
+use crate::lang::syntax::{Line, Piece, PieceKind, Value, ValueKind};
 use crate::lang::tables::UNITS;
+
+/// Most characters of what was found that a message repeats.
+const SHOWN_MAX: usize = 40;
 
 /// What a step of the parser gives.
 pub(super) type Outcome<T> = Result<T, Problem>;
@@ -64,7 +68,12 @@ impl<'l> Words<'l> {
         match self.peek() {
             None => "the end of the line".to_owned(),
             Some(piece) => {
-                format!("`{}`", self.source.text()[piece.span.start..piece.span.end].trim())
+                let text = &self.source.text()[piece.span.start..piece.span.end];
+                let line = text.lines().next().unwrap_or_default().trim();
+                match line.char_indices().nth(SHOWN_MAX) {
+                    Some((cut, _)) => format!("`{}…`", &line[..cut]),
+                    None => format!("`{line}`"),
+                }
             }
         }
     }
@@ -96,15 +105,22 @@ impl<'l> Words<'l> {
 
     /// A string.
     pub(super) fn text(&mut self, help: &str) -> Outcome<String> {
+        let allowed = "expected text in double quotes";
         match self.peek() {
             Some(Piece { kind: PieceKind::Value(value), .. }) => match &value.kind {
-                crate::lang::syntax::ValueKind::Text(text) => {
+                ValueKind::Text(text) => {
                     self.next();
                     Ok(text.clone())
                 }
-                _ => Err(self.missing("expected text in double quotes", help)),
+                _ => Err(self.missing(allowed, help)),
             },
-            _ => Err(self.missing("expected text in double quotes", help)),
+            Some(Piece { kind: PieceKind::Word(_), span }) => {
+                let found = format!("{} is not in double quotes", self.found());
+                let rest = &self.source.text()[span.start..self.line.end.max(span.end)];
+                let help = format!("write {}", quoted(rest.trim_matches(['\'', '"', ' '])));
+                Err(Problem::new(codes::INCOMPLETE, *span, found, allowed, help))
+            }
+            _ => Err(self.missing(allowed, help)),
         }
     }
 

@@ -111,7 +111,8 @@ impl Piece {
 
 /// Reads a source into statements.
 pub(crate) fn read(source: &Source, sink: &mut Sink<'_>) -> Tree {
-    Reader { source, sink, tree: Tree::default(), waiting: Vec::new(), statements: 0 }.run()
+    Reader { source, sink, tree: Tree::default(), waiting: Vec::new(), statements: 0, run: (0, 0) }
+        .run()
 }
 
 /// Comments and blank lines whose owner is not known before the next line.
@@ -126,6 +127,8 @@ struct Reader<'s, 'k, 'd> {
     tree: Tree,
     waiting: Vec<Waiting>,
     statements: usize,
+    /// The last run of lines that was found to go on, first and last: looked for once, not per line.
+    run: (usize, usize),
 }
 
 impl Reader<'_, '_, '_> {
@@ -263,12 +266,16 @@ impl Reader<'_, '_, '_> {
     }
 
     /// The last line that a value which begins on `line` may reach.
-    fn last_line_of(&self, line: usize) -> usize {
-        let more = (line + 1..self.source.line_count()).take_while(|index| {
-            let text = self.source.line(*index);
-            text.is_empty() || text.starts_with([' ', '\t', '#', '}', ']'])
-        });
-        line + more.count()
+    fn last_line_of(&mut self, line: usize) -> usize {
+        let (first, last) = self.run;
+        if line < first || line >= last {
+            let more = (line + 1..self.source.line_count()).take_while(|index| {
+                let text = self.source.line(*index);
+                text.is_empty() || text.starts_with([' ', '\t', '#', '}', ']'])
+            });
+            self.run = (line, line + more.count());
+        }
+        self.run.1
     }
 }
 

@@ -183,7 +183,13 @@ fn list<'s, T>(
                 let found = format!("`{found}` behind a value");
                 let allowed = format!("expected `,` or `{close}`");
                 let help = format!("separate elements with `,` and close with `{close}`");
-                return Err(bad(here(cursor), found, allowed, help));
+                let problem = bad(here(cursor), found, allowed, help);
+                let line = |at| cursor.source().line_of(at);
+                return Err(if line(open.start) == line(cursor.pos()) {
+                    problem
+                } else {
+                    problem.related(open, "this bracket is still open")
+                });
             }
             _ => {}
         }
@@ -247,7 +253,9 @@ fn atom(cursor: &mut Cursor<'_>) -> Result<ValueKind, Problem> {
         return Ok(ValueKind::Number(word.to_owned()));
     }
     let help = match word.to_ascii_lowercase().as_str() {
-        "" => "write a value behind it, for example `\"text\"`, `1`, `true`, `[…]` or `{…}`".into(),
+        "" | "]" | "}" | "," | ":" => {
+            "write a value here, for example `\"text\"`, `1`, `true`, `[…]` or `{…}`".into()
+        }
         "none" | "nil" | "undefined" => "write `null`, or leave the member out".into(),
         lower @ ("null" | "true" | "false") => format!("write `{lower}`"),
         _ if word.starts_with('\'') => "write text in double quotes: `\"…\"`".into(),
@@ -259,7 +267,7 @@ fn atom(cursor: &mut Cursor<'_>) -> Result<ValueKind, Problem> {
         _ => "write text in double quotes".into(),
     };
     let found = match word {
-        "" => "a value is missing".to_owned(),
+        "" | "]" | "}" | "," | ":" => "a value is missing".to_owned(),
         word => format!("`{word}` is not a value"),
     };
     let allowed =

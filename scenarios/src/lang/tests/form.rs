@@ -155,6 +155,21 @@ fn no_part_of_a_file_makes_the_reader_fall() {
 }
 
 #[test]
+fn a_large_file_is_read_in_one_pass() {
+    let head = "scenario \"t\"\n  id SCN-A-01\ngiven turn running\neditor <- ok prompt\n";
+    let fill = |line: &str| line.repeat((256 * 1024 - head.len()) / line.len());
+    for (line, problems) in [("  x contains \"a\"\n", 0), ("\n", 0), ("# c\n", 0), ("  # c\n", 0)] {
+        let (_, found) = parse("large.scn", format!("{head}{}", fill(line)).as_bytes());
+        assert_eq!(found.len(), problems, "{line:?}");
+    }
+    // Each of these lines is wrong, and each is looked at once.
+    for line in ["  x = {\n", "  $\n", " x\n", "x\n", "  x = \"\n", "}\n", "race host -> ok x\n"] {
+        let (_, found) = parse("large.scn", format!("{head}{}", fill(line)).as_bytes());
+        assert!(!found.is_empty(), "{line:?}");
+    }
+}
+
+#[test]
 fn lines_in_any_order_are_read_and_told_the_same_twice() {
     let lines: Vec<&str> = STAGES.lines().chain(DEADLINE.lines()).collect();
     for step in (1..lines.len()).step_by(3) {

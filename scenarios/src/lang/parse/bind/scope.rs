@@ -138,8 +138,7 @@ impl<'f> Scope<'f> {
         let allowed = if self.names.is_empty() {
             "no name is bound before this line".to_owned()
         } else {
-            let names: Vec<String> = self.names.keys().map(|name| format!("`{name}`")).collect();
-            format!("bound here: {}", names.join(", "))
+            format!("bound here: {}", few(self.names.keys().copied()))
         };
         Err(Problem::new(codes::UNBOUND, at.span, found, allowed, help))
     }
@@ -237,14 +236,16 @@ impl<'f> Scope<'f> {
         let allowed = format!("expected a request bound by `{lane} {arrow} METHOD as NAME`");
         let help = match self.candidates(lane, asked_by).as_slice() {
             [] => format!("bind the request first: `{lane} {arrow} METHOD as {}2`", name.text),
-            names => format!("requests that can be answered here: {}", names.join(", ")),
+            names => {
+                format!("requests that can be answered here: {}", few(names.iter().copied()))
+            }
         };
         let at = self.given.unwrap_or(name.at);
         Err(Problem::new(codes::NOT_A_REQUEST, at.span, found, allowed, help)
             .related(first.span, "bound here"))
     }
 
-    fn candidates(&self, lane: Lane, asked_by: Direction) -> Vec<String> {
+    fn candidates(&self, lane: Lane, asked_by: Direction) -> Vec<&'f str> {
         let fits = |binding: &Binding<'_>| match binding {
             Binding::Frame { host, from, kind, .. } => {
                 *host == lane.is_host() && *from == asked_by && answerable(*kind)
@@ -255,7 +256,7 @@ impl<'f> Scope<'f> {
             .names
             .iter()
             .filter(|(name, (binding, _))| fits(binding) && !self.answered.contains_key(**name));
-        open.map(|(name, _)| format!("`{name}`")).collect()
+        open.map(|(name, _)| *name).collect()
     }
 
     /// Each request is answered once.
@@ -288,3 +289,15 @@ impl<'f> Scope<'f> {
 fn wrong_use(at: At, found: String, allowed: &str, help: &str) -> Problem {
     Problem::new(codes::WRONG_USE, at.span, found, allowed, help)
 }
+
+/// The first names of a list, and how many more there are.
+fn few<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let all: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match all.len().checked_sub(NAMES_MAX).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {more} more", all[..NAMES_MAX].join(", ")),
+        None => all.join(", "),
+    }
+}
+
+/// Most names that a message lists.
+const NAMES_MAX: usize = 12;
