@@ -1,6 +1,6 @@
 //! What is wrong with a file, told so that the reader knows what to type instead.
 //!
-//! Inputs: a [`Problem`] found by the parser. Outputs: a self-contained [`Diagnostic`], drawn for people
+//! Inputs: a problem found by the parser. Outputs: a self-contained [`Diagnostic`], drawn for people
 //! by [`render`] or written as a JSON line by [`json_line`].
 //! Invariants: a diagnostic has a stable code, a place, what was found, what is allowed there and one
 //! line of help; it carries its own excerpt, so no file has to be read again to show it.
