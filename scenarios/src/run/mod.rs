@@ -1,7 +1,7 @@
 //! Playing a story and judging the run.
 //!
-//! [`run_point`] plays one point of a file on the `pipe` stage: the timeline ([`play`], [`expect`]), the
-//! outcome ([`outcome`]), then the end of the editor, and last the invariants that hold in every run
+//! [`run_point`] plays one point of a file on the `pipe` stage: the timeline (`play`, `expect`), the
+//! outcome (`outcome`), then the end of the editor, and last the invariants that hold in every run
 //! ([`watch`]). The record is [`transcript`]; what went wrong first is [`report::Failure`].
 
 mod expect;
@@ -130,7 +130,9 @@ pub fn run_point(
 fn ending(play: &mut Play<'_>) -> watch::Ending {
     let hosts = play.stage.hosts();
     let violations = hosts.iter().flat_map(|host| host.with(|process| process.findings()));
-    let mut violations: Vec<String> = violations.collect();
+    // The answer to a request that only a lie asked is no mistake of the adapter.
+    let excused = |text: &String| play.lied && text.starts_with("ENV-5 ");
+    let mut violations: Vec<String> = violations.filter(|text| !excused(text)).collect();
     if !play.stage.adapter_ended() {
         violations.push("the adapter does not end after its editor".into());
     }

@@ -280,6 +280,7 @@ impl<'a> Play<'a> {
             }
             ActKind::Raw(value) => {
                 let frame = self.names.json(value)?;
+                self.bind_raw(act, 0, &frame);
                 self.editor_frame(&frame);
             }
             ActKind::Bytes(bytes) => self.stage.editor_write(bytes),
@@ -292,6 +293,14 @@ impl<'a> Play<'a> {
             }
         }
         Ok(())
+    }
+
+    /// A lie may be a request; its answer is expected by its name.
+    fn bind_raw(&mut self, act: &Act, host: usize, frame: &Value) {
+        if let Some(name) = &act.bind {
+            let bound = Bound::FromHost { host, entity: None, params: frame.clone() };
+            self.names.bind(&name.text, bound);
+        }
     }
 
     fn editor_frame(&mut self, frame: &Value) {
@@ -406,6 +415,7 @@ impl<'a> Play<'a> {
             ActKind::Raw(value) => {
                 self.lied = true;
                 let frame = self.names.json(value)?;
+                self.bind_raw(act, index, &frame);
                 host.with(|process| process.engine.raw(&frame));
             }
             ActKind::Bytes(bytes) => {
