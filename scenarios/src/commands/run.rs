@@ -34,6 +34,8 @@ pub struct RunArgs {
     pub junit: Option<PathBuf>,
     /// Print the transcript of each run.
     pub transcript: bool,
+    /// Print each run as a sequence diagram.
+    pub mermaid: bool,
 }
 
 /// Exit code when everything passed.
@@ -182,6 +184,10 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
                 if args.transcript {
                     let _ = writeln!(outcome.transcript, "# {shown} {name}");
                     outcome.transcript.push_str(&run.transcript.to_text());
+                }
+                if args.mermaid {
+                    let diagram = run::render::mermaid(&run.transcript, run.failure.as_ref());
+                    let _ = write!(outcome.transcript, "%% {shown} {name}\n{diagram}");
                 }
                 if let Some(failure) = run.failure {
                     outcome.verdict = Verdict::Failed(failure.render(&shown, &source, &name));

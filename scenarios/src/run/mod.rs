@@ -10,6 +10,7 @@ pub mod names;
 mod outcome;
 pub mod pattern;
 mod play;
+pub mod render;
 pub mod report;
 pub mod transcript;
 pub mod watch;
