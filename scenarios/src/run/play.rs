@@ -20,6 +20,7 @@ use crate::lang::ast::{
 };
 use crate::lang::point::{Axis, Choice, Point};
 use crate::stage::Stage;
+use crate::stage::host::Event;
 
 /// The state of one run.
 pub(super) struct Play<'a> {
@@ -184,30 +185,35 @@ impl<'a> Play<'a> {
     /// Takes what both neighbours were told since the last time.
     fn collect(&mut self) {
         let at = self.stage.now();
+        // Within a lane the order is that of the wire; across lanes it is hosts, then editor, each time
+        // the stage came to rest.
         for (index, host) in self.stage.hosts().into_iter().enumerate() {
-            let (received, outputs) = host.with(|process| {
-                (std::mem::take(&mut process.received), std::mem::take(&mut process.outputs))
-            });
-            let mut taken = Vec::new();
-            for output in outputs {
-                match output {
-                    Output::Line(line) => self.record(at, Wire::Host(index), false, &line),
-                    Output::Asked { handle, id, method, .. } => {
-                        taken.push(id.to_string());
-                        self.asks.push((index, handle, id.to_string() + " " + &method));
+            let mut asked = None;
+            for event in host.with(|process| std::mem::take(&mut process.events)) {
+                match event {
+                    Event::Did(Output::Line(line)) => {
+                        self.record(at, Wire::Host(index), false, &line);
                     }
-                    _ => {}
-                }
-            }
-            for line in received {
-                self.record(at, Wire::Host(index), true, &line);
-                let Ok(frame) = serde_json::from_slice::<Value>(&line) else { continue };
-                let asked = frame.get("id").is_some_and(|id| taken.contains(&id.to_string()));
-                let is_answer = frame.get("method").is_none();
-                let receipt = is_answer && frame["result"] == json!({});
-                // The model answers everything else by itself (DSL-7).
-                if asked || (is_answer && !receipt) || self.is_named(&frame) {
-                    self.lanes.hosts.push_back(Waiting { frame, host: Some(index) });
+                    Event::Did(Output::Asked { handle, id, method, .. }) => {
+                        self.asks.push((index, handle, id.to_string() + " " + &method));
+                        // The request itself came just before.
+                        if let Some(frame) = asked.take() {
+                            self.lanes.hosts.push_back(Waiting { frame, host: Some(index) });
+                        }
+                    }
+                    Event::Did(_) => {}
+                    Event::Received(line) => {
+                        self.record(at, Wire::Host(index), true, &line);
+                        let Ok(frame) = serde_json::from_slice::<Value>(&line) else { continue };
+                        let is_answer = frame.get("method").is_none();
+                        let receipt = is_answer && frame["result"] == json!({});
+                        // The model answers everything else by itself (DSL-7).
+                        if (is_answer && !receipt) || self.is_named(&frame) {
+                            self.lanes.hosts.push_back(Waiting { frame, host: Some(index) });
+                        } else {
+                            asked = Some(frame);
+                        }
+                    }
                 }
             }
         }

@@ -18,14 +18,21 @@ use super::memory::{Reader, Writer};
 #[derive(Clone)]
 pub struct HostProc(Rc<RefCell<Process>>);
 
+/// Something that happened to a process.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A line of the adapter arrived.
+    Received(Vec<u8>),
+    /// The model did something.
+    Did(Output),
+}
+
 /// The process behind the handle.
 pub struct Process {
     /// The model. The script acts on it.
     pub engine: Host,
-    /// Lines of the adapter that the runner has not looked at, in order.
-    pub received: VecDeque<Vec<u8>>,
-    /// What the model asked the script to answer, and frames it sent, in order.
-    pub outputs: VecDeque<Output>,
+    /// What happened on this process's wire and the runner has not looked at, in order.
+    pub events: VecDeque<Event>,
     /// Started at this virtual time.
     pub started: Duration,
     /// The adapter closed our input.
@@ -59,8 +66,7 @@ impl HostProc {
     ) -> Self {
         Self(Rc::new(RefCell::new(Process {
             engine,
-            received: VecDeque::new(),
-            outputs: VecDeque::new(),
+            events: VecDeque::new(),
             started,
             input_ended: false,
             terminated: false,
@@ -183,7 +189,8 @@ impl Process {
             if byte == b'\n' {
                 let line = std::mem::take(&mut self.partial);
                 self.engine.handle(since, Input::Line(&line));
-                self.received.push_back(line);
+                self.events.push_back(Event::Received(line));
+                self.perform();
             } else {
                 self.partial.push(byte);
             }
@@ -216,7 +223,7 @@ impl Process {
                 Output::Kill => self.die(HostExit { code: None, signal: Some(9) }),
                 Output::Asked { .. } => {}
             }
-            self.outputs.push_back(output);
+            self.events.push_back(Event::Did(output));
         }
         moved
     }
