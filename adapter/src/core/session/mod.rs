@@ -51,6 +51,8 @@ pub struct Cx<'a> {
 pub struct Counters {
     hosts: u64,
     effects: u64,
+    /// A host with another schema was told of (HSK-4: once).
+    divergence_told: bool,
 }
 
 impl Counters {
@@ -58,6 +60,11 @@ impl Counters {
     pub fn host(&mut self) -> HostId {
         self.hosts += 1;
         HostId(self.hosts)
+    }
+
+    /// True the first time only.
+    pub fn tell_divergence(&mut self) -> bool {
+        !std::mem::replace(&mut self.divergence_told, true)
     }
 
     /// The next effect's number.

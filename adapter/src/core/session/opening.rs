@@ -150,7 +150,10 @@ impl Session {
         }
         let Slot::Live(host) = &mut self.slot else { return };
         host.fingerprint = fingerprint;
-        if host.fingerprint.as_deref().is_some_and(|served| served != crate::PINNED_FINGERPRINT) {
+        let served = host.fingerprint.as_deref();
+        if served.is_some_and(|served| served != crate::PINNED_FINGERPRINT)
+            && cx.counters.tell_divergence()
+        {
             tracing::warn!(
                 code = "fingerprint",
                 host = host.id.0,
