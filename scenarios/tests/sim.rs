@@ -146,7 +146,7 @@ async fn serve(mut read: OwnedReadHalf, mut write: OwnedWriteHalf) {
         let due = engine.deadline().map(|at| start + Duration::from_millis(at));
         let timer = async {
             match due {
-                Some(at) => tokio::time::sleep_until(at).await,
+                Some(at) => tokio::time::sleep_until(at).await, // allow-sleep: the engine's virtual timer
                 None => std::future::pending().await,
             }
         };
