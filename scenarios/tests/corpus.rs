@@ -17,11 +17,18 @@ fn main() -> ExitCode {
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.sort();
-    let trials = files.into_iter().map(|path| {
+    let trials = files.clone().into_iter().map(|path| {
         let name = format!("scenario::{}::pipe", name(&root, &path));
         Trial::test(name, move || play(&path))
     });
-    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+    let controls = Trial::test("corpus::every_race_has_its_control", {
+        let files = files.clone();
+        move || match scenarios::commands::run::without_control(&files).first() {
+            None => Ok(()),
+            Some(path) => Err(format!("{} has none", path.display()).into()),
+        }
+    });
+    libtest_mimic::run(&arguments, trials.chain([controls]).collect()).exit_code()
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -20,6 +20,7 @@ Options:
   --seed N                 seed of the hosts' ids (default 0)
   --jobs N                 threads (default: one per processor)
   --transcript             print every frame of every run
+  --self-check             play nothing; list races of acts without NAME-control.scn
   --mermaid                print every run as a sequence diagram
   --message-format FORMAT  text (default) or json: one object per file
   --junit FILE             write a JUnit report as well
@@ -40,6 +41,7 @@ pub(super) fn parse(parser: &mut Parser) -> Result<Command, String> {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Print(HELP)),
             Arg::Long("transcript") => args.transcript = true,
+            Arg::Long("self-check") => args.self_check = true,
             Arg::Long("mermaid") => args.mermaid = true,
             Arg::Long("at") => {
                 let point = value(parser, "--at", "a point such as race1=BA")?;

@@ -36,6 +36,8 @@ pub struct RunArgs {
     pub transcript: bool,
     /// Print each run as a sequence diagram.
     pub mermaid: bool,
+    /// Play nothing; list the races without a control (DSL-15).
+    pub self_check: bool,
 }
 
 /// Exit code when everything passed.
@@ -92,6 +94,19 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "scenario run: no .scn file is named or found there")?;
         return Ok(USAGE);
     }
+    if args.self_check {
+        let missing = without_control(&files);
+        for path in &missing {
+            writeln!(
+                out,
+                "{}: a race of acts without {}",
+                path.display(),
+                control(path).display()
+            )?;
+        }
+        writeln!(out, "{} of {} files lack their control", missing.len(), files.len())?;
+        return Ok(if missing.is_empty() { PASSED } else { FAILED });
+    }
     let outcomes = play_all(&files, args);
     for outcome in &outcomes {
         report(outcome, args, out)?;
@@ -115,6 +130,24 @@ pub fn find(path: &Path, files: &mut Vec<PathBuf>) {
             find(&path, files);
         }
     }
+}
+
+/// Files with a race of acts and no `NAME-control.scn` beside them (DSL-15). A file that cannot be read is
+/// left to `scenario check`.
+#[must_use]
+pub fn without_control(files: &[PathBuf]) -> Vec<PathBuf> {
+    let races = |path: &PathBuf| {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let (file, _) = crate::lang::parse(&path.to_string_lossy(), &bytes);
+        file.is_some_and(|file| run::has_race(&file))
+    };
+    files.iter().filter(|path| races(path) && !control(path).exists()).cloned().collect()
+}
+
+/// Where the control of a story stands.
+fn control(path: &Path) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    path.with_file_name(format!("{stem}-control.scn"))
 }
 
 fn play_all(files: &[PathBuf], args: &RunArgs) -> Vec<Outcome> {

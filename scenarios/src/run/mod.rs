@@ -23,7 +23,7 @@ use muse_code_acp::core::Config;
 use muse_code_acp::core::redact::Redactor;
 
 use crate::lang::ast::{
-    ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, File, HostKind, Step, Version,
+    ApprovalStyle, BudgetKey, DialectRule, ExpectKind, File, HostKind, Step, Version,
 };
 use crate::lang::point::{Axis, Point};
 use crate::stage::HostProc;
@@ -205,18 +205,8 @@ fn expects(file: &File, method: &str) -> bool {
     found
 }
 
-/// Whether a story holds at least one race of acts or expectations.
+/// Whether a story holds a race of acts: such a one needs a control (DSL-15).
 #[must_use]
 pub fn has_race(file: &File) -> bool {
-    file.timeline().any(|step| matches!(step, Step::ActRace(_) | Step::ExpectRace(_)))
-}
-
-/// Whether a story breaks a process or a pipe.
-#[must_use]
-pub fn has_fault(file: &File) -> bool {
-    file.timeline().any(|step| match step {
-        Step::Act(act) => matches!(act.kind, ActKind::Fault(_)),
-        Step::ActRace(race) => race.lines.iter().any(|act| matches!(act.kind, ActKind::Fault(_))),
-        _ => false,
-    })
+    file.timeline().any(|step| matches!(step, Step::ActRace(_)))
 }
