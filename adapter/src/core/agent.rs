@@ -113,6 +113,12 @@ impl Agent {
         self.sessions.values().filter_map(Session::deadline).min()
     }
 
+    /// Questions that the editor has not answered.
+    #[cfg(test)]
+    pub(super) fn open_questions(&self) -> usize {
+        self.editor.open()
+    }
+
     fn on_editor_line(&mut self, now: Tick, line: &Line<'_>, ids: &mut dyn IdSource) {
         match self.editor.receive(line) {
             Incoming::Request { id, method, params } => {

@@ -117,12 +117,8 @@ impl<T> Peer<T> {
         Some((id, envelope::request(id, method, Some(params))))
     }
 
-    /// Forgets an open request, so that a late response finds nothing.
-    pub fn forget(&mut self, id: u64) -> Option<T> {
-        self.pending.remove(&id)
-    }
-
-    /// Forgets every open request for which `gone` holds.
+    /// Forgets every open request for which `gone` holds: a late response finds nothing, and one that
+    /// never comes takes no room.
     pub fn forget_where(&mut self, gone: impl Fn(&T) -> bool) {
         self.pending.retain(|_, token| !gone(token));
     }

@@ -7,7 +7,9 @@ use super::{Closing, Cx, Host, IDLE_EXPIRY, ROTATE_AFTER, Session, Slot};
 use crate::acp::update;
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::{HostEnd, HostId, Output};
-use crate::core::turn::{CANCEL_GRACE, EXIT_GRACE, HostCall, Stage, TITLE_BUDGET, Turn};
+use crate::core::turn::{
+    CANCEL_GRACE, EXIT_GRACE, EditorCall, HostCall, Stage, TITLE_BUDGET, Turn,
+};
 use crate::msp::command::{SessionRead, SessionResult, TurnCancel};
 use crate::msp::event::Terminal;
 use crate::wire::peer::Outcome;
@@ -66,9 +68,17 @@ impl Session {
         self.finish_well(cx, true);
     }
 
+    /// The turn is over: questions that the editor has not answered are dead (CON-7), and an editor
+    /// that never answers them must not fill the table of open requests.
+    fn take_turn(&mut self, cx: &mut Cx<'_>) -> Option<Turn> {
+        let id = &self.id;
+        cx.editor.forget_where(|EditorCall::Permission { session, .. }| session == id);
+        self.turn.take()
+    }
+
     /// STOP-1. The host is kept when nothing speaks against it (HOST-11).
     fn finish_well(&mut self, cx: &mut Cx<'_>, reusable: bool) {
-        let Some(turn) = self.turn.take() else { return };
+        let Some(turn) = self.take_turn(cx) else { return };
         self.publish(cx, |fold, workspace, out| fold.end_turn(workspace, out));
         if let Slot::Live(host) = &mut self.slot {
             host.good_turns += 1;
@@ -83,7 +93,7 @@ impl Session {
 
     /// An ending that is neither good nor an error: answered, and the host is not used again.
     fn finish_stopped(&mut self, cx: &mut Cx<'_>, reason: &str) {
-        let Some(turn) = self.turn.take() else { return };
+        let Some(turn) = self.take_turn(cx) else { return };
         self.close_host(cx);
         cx.succeed(&turn.request, &json!({ "stopReason": reason }));
         self.go_on_closing(cx);
@@ -96,7 +106,7 @@ impl Session {
 
     /// Ends the turn with its first cause (FAIL-10). Cancellation that came before wins (FAIL-12).
     pub(super) fn fail_turn(&mut self, cx: &mut Cx<'_>, failure: Failure) {
-        let Some(turn) = self.turn.take() else { return };
+        let Some(turn) = self.take_turn(cx) else { return };
         self.close_host(cx);
         if turn.cancelled {
             cx.succeed(&turn.request, &json!({ "stopReason": "cancelled" }));

@@ -299,6 +299,7 @@ impl Session {
             let error = acp::internal_error("the adapter failed while it handled this prompt");
             cx.fail(&turn.request, &error);
         }
+        cx.editor.forget_where(|EditorCall::Permission { session, .. }| *session == self.id);
         let mut fresh = Self::new(self.id, self.workspace);
         fresh.generation = self.generation + 1;
         fresh.slot = match self.slot {

@@ -217,11 +217,29 @@ fn a_cancelled_question_is_never_decided() {
             { "choiceId": "yes", "label": "Allow", "decision": "approved", "scope": "once" }] }),
     );
     let question = stage.to_editor.pop_front().expect("a question");
+    assert_eq!(stage.agent.open_questions(), 1);
     stage.cancel(&session);
     stage.asked("turn/cancel");
     stage.editor(&json!({ "jsonrpc": "2.0", "id": question["id"],
         "result": { "outcome": { "outcome": "selected", "optionId": "yes" } } }));
     stage.quiet();
+}
+
+#[test]
+fn a_question_that_is_never_answered_takes_no_room_after_its_turn() {
+    let (mut stage, session, _) = Stage::with_turn();
+    stage.event(
+        "approval/requested",
+        &session,
+        json!({
+        "approvalId": "a", "turnId": TURN, "toolName": "bash", "rawArgs": "{}",
+        "currentRequirementId": { "approvalId": "a", "sourceIndex": 0 },
+        "availableChoices": [
+            { "choiceId": "yes", "label": "Allow", "decision": "approved", "scope": "once" }] }),
+    );
+    assert_eq!(stage.agent.open_questions(), 1);
+    stage.event("turn/completed", &session, json!({ "turnId": TURN, "terminal": "cancelled" }));
+    assert_eq!(stage.agent.open_questions(), 0);
 }
 
 #[test]
