@@ -181,6 +181,9 @@ impl Session {
         if !matches!(&self.slot, Slot::Live(host) if host.id == id) {
             return;
         }
+        if self.replace_lost_kept_host(cx) {
+            return;
+        }
         let awaits = match &mut self.turn {
             None => false,
             Some(turn) if turn.cancelled => false,
@@ -201,6 +204,25 @@ impl Session {
         } else {
             self.close_host(cx);
         }
+    }
+
+    /// A kept host whose end is seen only when the next prompt has begun to use it was "not reusable"
+    /// (HOST-8): the same prompt goes on with a new host. Nothing was submitted, and the new host, which
+    /// has served no turn, is not replaced again.
+    fn replace_lost_kept_host(&mut self, cx: &mut Cx<'_>) -> bool {
+        let (Slot::Live(host), Some(turn)) = (&self.slot, &mut self.turn) else { return false };
+        let Stage::Opening { parts, effort, .. } = &mut turn.stage else { return false };
+        if host.good_turns == 0 {
+            return false;
+        }
+        tracing::info!(code = "host-replaced", host = host.id.0, "a kept host was gone");
+        let mut resolved = Box::new(host.resolved.clone());
+        // Effort is no part of the identity: this prompt's own is the newer one.
+        resolved.settings.effort = std::mem::take(effort);
+        let parts = std::mem::take(parts);
+        turn.stage = Stage::WaitingForOldHost { parts, resolved };
+        self.close_host(cx);
+        true
     }
 
     /// The host has exited.
