@@ -204,7 +204,7 @@ impl Editor {
     fn note(&self, from_adapter: bool, frame: &Value) {
         let at = turmoil::sim_elapsed().unwrap_or_default();
         let frame = frame.clone();
-        let entry = Entry { at, lane: Lane::Editor, from_adapter, frame, lie: false };
+        let entry = Entry { at, lane: Lane::Editor, from_adapter, frame, lie: false, line: None };
         self.record.borrow_mut().entries.push(entry);
     }
 

@@ -13,7 +13,7 @@ impl Play<'_> {
     /// One expectation.
     pub(super) fn expect(&mut self, expect: &Expect) -> Result<(), Failure> {
         self.fulfil(expect).map_err(|failure| self.placed(failure))?;
-        self.last_matched = Some(expect.at.line);
+        self.last_matched = Some(self.line(expect.at));
         Ok(())
     }
 
@@ -31,7 +31,8 @@ impl Play<'_> {
             });
             match (taken, first) {
                 (Some(index), _) => {
-                    self.last_matched = Some(open.remove(index).at.line);
+                    let at = open.remove(index).at;
+                    self.last_matched = Some(self.line(at));
                 }
                 (None, Some(failure)) => return Err(self.placed(failure)),
                 (None, None) => break,
@@ -165,6 +166,7 @@ impl Play<'_> {
     }
 
     fn bind(&mut self, expect: &Expect, waiting: &Waiting) {
+        self.transcript.entries[waiting.entry].line = Some(self.line(expect.at));
         let frame = &waiting.frame;
         let handle = waiting.host.and_then(|host| self.take_ask(host, frame));
         let Some(name) = &expect.bind else { return };

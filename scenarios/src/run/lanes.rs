@@ -15,6 +15,8 @@ pub(super) struct Waiting {
     pub(super) frame: Value,
     /// Which host it went to; `None` for the editor.
     pub(super) host: Option<usize>,
+    /// Its place in the transcript.
+    pub(super) entry: usize,
 }
 
 impl Waiting {
@@ -41,8 +43,8 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Sorts a frame to the editor into its place.
-    pub(super) fn take_editor(&mut self, frame: Value) {
+    /// Sorts a frame to the editor, the `entry`-th of the transcript, into its place.
+    pub(super) fn take_editor(&mut self, frame: Value, entry: usize) {
         let update = &frame["params"]["update"];
         let chunk = update["content"]["text"].as_str();
         match (frame["method"].as_str(), update["sessionUpdate"].as_str(), chunk) {
@@ -53,9 +55,9 @@ impl Lanes {
                 self.thought.push_str(text);
             }
             (Some(_), _, _) if frame.get("id").is_none() => {
-                self.notifications.push_back(Waiting { frame, host: None });
+                self.notifications.push_back(Waiting { frame, host: None, entry });
             }
-            _ => self.editor.push_back(Waiting { frame, host: None }),
+            _ => self.editor.push_back(Waiting { frame, host: None, entry }),
         }
     }
 

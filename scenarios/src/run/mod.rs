@@ -12,6 +12,7 @@ pub mod pattern;
 mod play;
 pub mod render;
 pub mod report;
+mod trail;
 pub mod transcript;
 pub mod watch;
 

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::lanes::{Lanes, Waiting};
 use super::names::{Bound, Names, get, set};
 use super::report::{Code, Failure};
+use super::trail::Trail;
 use super::transcript::{Entry, Lane as Wire, Transcript};
 use crate::lang::ast::{
     Act, ActKind, Fault, File, FrameKind, Lane, Set, StageTable, Step, Wait, WatchKind,
@@ -40,6 +41,7 @@ pub(super) struct Play<'a> {
     /// Asks of the model that no line has taken yet, with the host.
     asks: Vec<(usize, AskHandle, String)>,
     races: std::vec::IntoIter<Vec<usize>>,
+    pub(super) trail: Trail,
 }
 
 impl<'a> Play<'a> {
@@ -82,6 +84,7 @@ impl<'a> Play<'a> {
             last_lane: None,
             asks: Vec::new(),
             races: races.into_iter(),
+            trail: Trail::default(),
         }
     }
 
@@ -91,7 +94,8 @@ impl<'a> Play<'a> {
     /// The first failure.
     pub(super) fn timeline(&mut self) -> Result<(), Failure> {
         let steps: Vec<&Step> = self.file.timeline().collect();
-        for step in steps {
+        for (index, step) in steps.into_iter().enumerate() {
+            self.begin(index);
             match step {
                 Step::Act(act) => self.act(act)?,
                 Step::ActRace(race) => {
@@ -113,12 +117,7 @@ impl<'a> Play<'a> {
                     self.settle();
                     let by = match &after.wait {
                         Wait::Literal(by) => *by,
-                        Wait::Name(name) => match self.names.get(&name.text) {
-                            Some(Bound::Value(value)) => {
-                                Duration::from_millis(value.as_u64().unwrap_or_default())
-                            }
-                            _ => Duration::ZERO,
-                        },
+                        Wait::Name(name) => self.duration(&name.text),
                     };
                     self.stage.advance(by);
                     self.collect();
@@ -133,7 +132,9 @@ impl<'a> Play<'a> {
                     }
                 }
             }
+            self.note_step(step);
         }
+        self.begin(usize::MAX);
         self.settle();
         match self.left() {
             None => Ok(()),
@@ -164,6 +165,8 @@ impl<'a> Play<'a> {
     /// Adds the state of the run to a failure.
     pub(super) fn placed(&self, mut failure: Failure) -> Failure {
         failure.at = self.stage.now();
+        // Lines of the opening are not lines of the file.
+        failure.line = self.opening_line().unwrap_or(failure.line);
         failure.pending = self.stage.pending_timer();
         failure.last_matched = failure.last_matched.or(self.last_matched);
         failure
@@ -193,25 +196,27 @@ impl<'a> Play<'a> {
                 match event {
                     Event::Did(Output::Line(line)) => {
                         self.record(at, Wire::Host(index), false, &line);
+                        self.note_host_frame(index);
                     }
                     Event::Did(Output::Asked { handle, id, method, .. }) => {
                         self.asks.push((index, handle, id.to_string() + " " + &method));
                         // The request itself came just before.
-                        if let Some(frame) = asked.take() {
-                            self.lanes.hosts.push_back(Waiting { frame, host: Some(index) });
+                        if let Some((frame, entry)) = asked.take() {
+                            self.lanes.hosts.push_back(Waiting { frame, host: Some(index), entry });
                         }
                     }
                     Event::Did(_) => {}
                     Event::Received(line) => {
                         self.record(at, Wire::Host(index), true, &line);
+                        let entry = self.transcript.entries.len() - 1;
                         let Ok(frame) = serde_json::from_slice::<Value>(&line) else { continue };
                         let is_answer = frame.get("method").is_none();
                         let receipt = is_answer && frame["result"] == json!({});
                         // The model answers everything else by itself (DSL-7).
                         if (is_answer && !receipt) || self.is_named(&frame) {
-                            self.lanes.hosts.push_back(Waiting { frame, host: Some(index) });
+                            self.lanes.hosts.push_back(Waiting { frame, host: Some(index), entry });
                         } else {
-                            asked = Some(frame);
+                            asked = Some((frame, entry));
                         }
                     }
                 }
@@ -230,7 +235,7 @@ impl<'a> Play<'a> {
                         self.session = Some(session.clone());
                     }
                 }
-                self.lanes.take_editor(frame);
+                self.lanes.take_editor(frame, self.transcript.entries.len() - 1);
             }
         }
     }
@@ -244,7 +249,8 @@ impl<'a> Play<'a> {
     fn record(&mut self, at: Duration, lane: Wire, from_adapter: bool, line: &[u8]) {
         let frame = serde_json::from_slice(line)
             .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(line).into_owned()));
-        self.transcript.entries.push(Entry { at, lane, from_adapter, frame, lie: false });
+        let entry = Entry { at, lane, from_adapter, frame, lie: false, line: None };
+        self.transcript.entries.push(entry);
     }
 
     fn act(&mut self, act: &Act) -> Result<(), Failure> {
@@ -253,6 +259,7 @@ impl<'a> Play<'a> {
             self.settle();
         }
         self.last_lane = Some(is_host);
+        self.note_act(act);
         if is_host { self.host_act(act) } else { self.editor_act(act) }
     }
 
@@ -270,24 +277,24 @@ impl<'a> Play<'a> {
                         self.names.bind(&name.text, bound);
                     }
                 }
-                self.editor_frame(&frame);
+                self.editor_frame(act, &frame);
             }
             ActKind::Ok { request } => {
                 let (id, params) = self.question(&request.text, act.at.line)?;
                 let mut result = default_answer(&params);
                 self.apply(&mut result, &act.sets)?;
-                self.editor_frame(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
+                self.editor_frame(act, &json!({ "jsonrpc": "2.0", "id": id, "result": result }));
             }
             ActKind::Error { request, code } => {
                 let (id, _) = self.question(&request.text, act.at.line)?;
                 let mut error = json!({ "code": self.names.number(code)?, "message": "refused" });
                 self.apply(&mut error, &act.sets)?;
-                self.editor_frame(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+                self.editor_frame(act, &json!({ "jsonrpc": "2.0", "id": id, "error": error }));
             }
             ActKind::Raw(value) => {
                 let frame = self.names.json(value)?;
                 self.bind_raw(act, 0, &frame);
-                self.editor_frame(&frame);
+                self.editor_frame(act, &frame);
             }
             ActKind::Bytes(bytes) => self.stage.editor_write(bytes),
             ActKind::Fault(Fault::Eof) => self.stage.editor_close(),
@@ -309,10 +316,11 @@ impl<'a> Play<'a> {
         }
     }
 
-    fn editor_frame(&mut self, frame: &Value) {
+    fn editor_frame(&mut self, act: &Act, frame: &Value) {
         let at = self.stage.now();
         let line = frame.to_string();
         self.record(at, Wire::Editor, false, line.as_bytes());
+        self.note_editor_frame(act);
         self.stage.editor_write(format!("{line}\n").as_bytes());
     }
 

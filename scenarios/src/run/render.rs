@@ -103,6 +103,7 @@ mod tests {
             from_adapter,
             frame,
             lie: false,
+            line: None,
         };
         let chunk = json!({ "method": "session/update", "params": { "update": {
             "sessionUpdate": "agent_message_chunk", "content": { "text": "a;b\n#c" } } } });
@@ -117,6 +118,7 @@ mod tests {
                     json!({ "id": 1, "result": { "stopReason": "end_turn" } }),
                 ),
             ],
+            marks: Vec::new(),
         };
 
         let diagram = mermaid(&transcript, None);

@@ -28,8 +28,46 @@ pub struct Entry {
     pub from_adapter: bool,
     /// The frame, or the text of a line that is none.
     pub frame: Value,
-    /// The script sent it over the model's objection.
+    /// A `raw` line sent it over the model's objection (DSL-5).
     pub lie: bool,
+    /// Line of the file that sent or took it; `None` for what the models said and no line took.
+    pub line: Option<u32>,
+}
+
+/// Something that happened between two frames, or a line that was fulfilled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Virtual time.
+    pub at: Duration,
+    /// Number of entries that came before it.
+    pub before: usize,
+    /// Line of the file; that of `given` for everything of the opening.
+    pub line: u32,
+    /// What it was.
+    pub what: What,
+}
+
+/// Kinds of [`Mark`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The line was carried out or fulfilled; a frame shows it.
+    Passed,
+    /// `!`: a fault of this neighbour, as the story writes it.
+    Fault(Lane, String),
+    /// `bytes`: what was sent, which need not be a frame.
+    Bytes(Lane, String),
+    /// `lost`: an event with this method that was not delivered.
+    Lost(Lane, String),
+    /// The adapter had closed this neighbour.
+    Closed(Lane),
+    /// Agent text that a line took.
+    Text(String),
+    /// Agent thought that a line took.
+    Thought(String),
+    /// `after`.
+    Waited(Duration),
+    /// `quiet`.
+    Quiet,
 }
 
 impl Entry {
@@ -52,6 +90,8 @@ impl Entry {
 pub struct Transcript {
     /// In order.
     pub entries: Vec<Entry>,
+    /// What else happened, in order. Not part of the text.
+    pub marks: Vec<Mark>,
 }
 
 impl Transcript {
@@ -62,7 +102,8 @@ impl Transcript {
         for entry in &self.entries {
             let lane = match entry.lane {
                 Lane::Editor => "editor".to_owned(),
-                Lane::Host(n) => format!("host{n}"),
+                // As stories count them.
+                Lane::Host(n) => format!("host{}", n + 1),
             };
             let arrow = if entry.from_adapter { "<-" } else { "->" };
             let lie = if entry.lie { " (lie)" } else { "" };

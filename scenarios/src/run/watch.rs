@@ -315,8 +315,9 @@ mod tests {
             from_adapter: mark.ends_with('<'),
             frame: frame.clone(),
             lie: false,
+            line: None,
         });
-        let transcript = Transcript { entries: entries.collect() };
+        let transcript = Transcript { entries: entries.collect(), marks: Vec::new() };
         let mut ending = Ending { secrets: vec!["sk-secret".into()], ..Ending::default() };
         ending.violations.clear();
         judge(&transcript, &ending).into_iter().map(|finding| finding.invariant).collect()
