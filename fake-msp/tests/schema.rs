@@ -27,6 +27,7 @@ const PROMPTS: &[&str] = &[
     "run make a; pwd; make b",
     "ask",
     "tool 3",
+    "gap 3",
     "burst 5 10",
     "burst 20 100000",
     "fail stepLimit",

@@ -15,6 +15,7 @@ mod errors;
 mod faults;
 mod fold;
 mod frames;
+mod gap;
 mod handshake;
 mod history;
 mod ids;

@@ -46,6 +46,7 @@ enum Step {
     Delta { part: usize, text: String },
     Burst { left: u64, bytes: usize, letter: u8 },
     Approve { command: String },
+    Gap { messages: u64 },
     Ask,
     Close { status: &'static str, failure: Option<String> },
     Wait,
@@ -121,6 +122,13 @@ impl Host {
                 steps.push(Step::Burst { left: deltas, bytes, letter: b'a' });
                 steps.push(Step::Close { status: "completed", failure: None });
                 steps.push(Step::End { error: None });
+            }
+            Word::Gap { messages } => {
+                steps.extend(thought());
+                steps.push(Step::Gap { messages });
+                steps.extend(
+                    speech("You were sent a gap. A page has what was left out.").split_off(1),
+                );
             }
             Word::Tool { deltas } => {
                 steps.push(Step::Tool { tool: "bash", args: "{}".into(), approval: None });
@@ -209,6 +217,11 @@ impl Host {
             Some(Step::Approve { command }) => {
                 self.ask_approval(session, &plan, &command);
                 plan.due = None;
+            }
+            Some(Step::Gap { messages }) => {
+                let after = self.lose_messages(session, &plan.turn, messages);
+                self.open(session, &mut plan, message());
+                self.name_gap(session, &after);
             }
             Some(Step::Ask) => {
                 self.ask_question(session, &plan);

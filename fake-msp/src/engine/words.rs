@@ -12,6 +12,7 @@ Prompts that steer the fake host (first line of the prompt; nothing is ever exec
   burst N [BYTES]  N text deltas of BYTES bytes (default 16) as fast as the pipe takes them; a text
                    of 1 MiB or more ends as its first 64 KiB, marked truncated
   fail KIND        ends the turn failed with error.kind KIND (modelError, authRequired, stepLimit)
+  gap N            N messages that are not delivered, then a view/gap that names the hole
   wait             never ends by itself: try cancel
 anything else      one thought and a short answer, streamed word by word
 ";
@@ -25,12 +26,15 @@ pub(super) enum Word {
     Tool { deltas: u64 },
     Burst { deltas: u64, bytes: usize },
     Fail { kind: String },
+    Gap { messages: u64 },
     Wait,
 }
 
 /// Largest delta of a burst, in bytes: well under the frame limit even when escaped.
 const DELTA_BYTES_MAX: usize = 1024 * 1024;
 const DELTA_BYTES_DEFAULT: usize = 16;
+/// Most messages in one hole: a page of 1000 events holds it.
+const GAP_MESSAGES_MAX: u64 = 400;
 /// Longest quotation of a prompt, in characters.
 const QUOTE_CHARS_MAX: usize = 200;
 
@@ -52,6 +56,11 @@ pub(super) fn read(prompt: &str) -> Word {
         ["tool", _] => {
             if let Some(deltas) = number(1) {
                 return Word::Tool { deltas };
+            }
+        }
+        ["gap", _] => {
+            if let Some(messages) = number(1) {
+                return Word::Gap { messages: messages.clamp(1, GAP_MESSAGES_MAX) };
             }
         }
         ["burst", _] | ["burst", _, _] => {
@@ -96,6 +105,9 @@ mod tests {
             ("burst 3 4000000", Word::Burst { deltas: 3, bytes: DELTA_BYTES_MAX }),
             ("burst many", Word::Answer),
             ("tool 5", Word::Tool { deltas: 5 }),
+            ("gap 3", Word::Gap { messages: 3 }),
+            ("gap 0", Word::Gap { messages: 1 }),
+            ("gap", Word::Answer),
             ("wait", Word::Wait),
             ("wait for me", Word::Answer),
             ("", Word::Answer),

@@ -3,6 +3,7 @@
 mod approvals;
 mod commands;
 mod framing;
+mod gap;
 mod handshake;
 mod odd_input;
 mod oracle;
