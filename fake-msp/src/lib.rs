@@ -5,6 +5,7 @@
 //! | [`engine`] | the host as a pure function; start at [`engine::Host`] |
 //! | [`engine::script`] | what a scenario may make the host do, lies included |
 //! | [`profiles`] | host generations as data |
+//! | [`transcript`] | plays a recorded conversation to a live client |
 //! | [`oracle`] | what a client did wrong: [`oracle::Violation`] |
 //! | [`cli`] | the `fake-msp` program: the only part with threads, pipes and a clock |
 //!
@@ -16,3 +17,4 @@ pub mod cli;
 pub mod engine;
 pub mod oracle;
 pub mod profiles;
+pub mod transcript;

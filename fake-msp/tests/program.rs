@@ -123,6 +123,12 @@ fn usage_errors_exit_with_2_and_name_what_is_allowed() {
     for (args, env, named) in [
         (&["dance"][..], &[][..], "serve"),
         (&["serve", "--dance"], &[], "--disable-write"),
+        (&["serve", "--sede", "1"], &[], "--seed"),
+        (&["serve", "--seed"], &[], "--seed N"),
+        (&["serve", "--strict", "--strict"], &[], "twice"),
+        (&["serve", "dance"], &[], "`dance`"),
+        (&["--seed", "1", "serve"], &[], "fake-msp serve --seed"),
+        (&["srve"], &[], "did you mean serve?"),
         (&["serve", "--profile", "9.9"], &[], "1.4.14"),
         (&["serve", "--seed", "x"], &[], "whole number"),
         (&["serve", "--sandbox-network", "x"], &[], "proxy-only"),
@@ -134,6 +140,7 @@ fn usage_errors_exit_with_2_and_name_what_is_allowed() {
         let output = run(args, env, b"");
         assert_eq!(output.status.code(), Some(2), "{args:?}");
         assert!(output.stdout.is_empty(), "{args:?}");
+        assert_eq!(text(&output.stderr).lines().count(), 1, "{args:?}: one line");
         assert!(text(&output.stderr).contains(named), "{args:?}: {}", text(&output.stderr));
     }
 }

@@ -23,14 +23,17 @@ Usage:
 Flags of serve that only the fake has:
   --profile VERSION          {} (default {})
   --seed N                   colours the ids; the same seed gives the same ids
-  --frame-log FILE           JSON lines {{\"dir\":\"client\"|\"server\",\"raw\":…}}
+  --fault LIST               levers, below
+  --frame-log FILE           JSON lines {{\"dir\":\"client\"|\"server\",\"ms\":…,\"raw\":…}}, secrets masked
   --strict                   exit code 1 when the client broke a rule
+  --transcript DIR           plays a recording: DIR/transcript.ndjson, or a file, in the form of the frame
+                             log; exit code 6 with a report when the client says something else
 
 Environment, for clients that cannot pass flags (flags win):
   FAKE_MSP_PROFILE  FAKE_MSP_SEED  FAKE_MSP_FRAME_LOG  FAKE_MSP_FAULT
 
 {WORDS_HELP}
-FAKE_MSP_FAULT, a comma list:
+Levers, a comma list:
 {ALLOWED}
 What a client does wrong is written to stderr as `fake-msp: oracle: …`.
 

@@ -1,4 +1,4 @@
-//! `FAKE_MSP_FAULT`: a comma list of levers.
+//! `--fault` and `FAKE_MSP_FAULT`: a comma list of levers.
 //!
 //! Rules: HOST-15.
 
@@ -36,7 +36,11 @@ slow-version         `--version` hangs
 pub(super) fn parse(list: &str) -> Result<Levers, String> {
     let mut levers = Levers::default();
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let unknown = || format!("unknown lever `{word}`; allowed are\n{ALLOWED}");
+        let unknown = || {
+            let forms: Vec<&str> =
+                ALLOWED.lines().filter_map(|line| line.split_whitespace().next()).collect();
+            format!("unknown lever `{word}`; allowed are {}", forms.join(", "))
+        };
         let (name, rest) = word.split_once(':').map_or((word, None), |(n, r)| (n, Some(r)));
         let with_code = || rest.and_then(|rest| rest.rsplit_once(':'));
         match (name, rest) {

@@ -6,8 +6,12 @@
 //! names what is allowed (PRC). It knows nothing of the protocol.
 
 mod args;
+mod frame_log;
 mod help;
 mod levers;
+mod lines;
+mod player;
+mod redact;
 mod serve;
 
 use std::collections::BTreeMap;

@@ -5,31 +5,29 @@
 //! most [`BATCH_BYTES`], so a burst is as fast as the pipe and never buffered beyond that; no
 //! decision is taken here. Rules: FRM-7, FRM-11, FRM-12, PRC-4, PRC-8.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+#[cfg(unix)]
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::args::ServeOptions;
-use crate::engine::{FRAME_BYTES_MAX, Host, Input, Mode, Options, Output, PREFIX_BYTES};
+use super::frame_log::FrameLog;
+use super::lines::{Event, read_lines};
+use super::player::Player;
+use crate::engine::{Host, Input, Mode, Options, Output};
+use crate::transcript::{Dir, Replay, Transcript};
 
 /// Most bytes that are written between two looks at stdin.
 const BATCH_BYTES: usize = 64 * 1024;
 /// Client lines that may wait for the main loop.
 const LINES_WAITING: usize = 64;
+/// A file that was named cannot be used: the host's code for a configuration error (PRC).
+const EXIT_CONFIGURATION: u8 = 3;
 /// How long the grandchild holds stdout, in seconds.
 const GRANDCHILD_SECONDS: &str = "30";
-
-/// What the reader thread reports.
-enum Event {
-    Line(Vec<u8>),
-    TooLong(Vec<u8>),
-    Tail(Vec<u8>),
-    Eof,
-}
 
 /// Serves until the end. Returns the exit code.
 pub(super) fn serve(
@@ -38,52 +36,94 @@ pub(super) fn serve(
     stdout: Box<dyn Write>,
     mut stderr: Box<dyn Write>,
 ) -> u8 {
-    let log = match options.frame_log.as_deref().map(append).transpose() {
-        Ok(log) => log.map(BufWriter::new),
-        Err(error) => {
-            let _ = writeln!(stderr, "fake-msp: cannot write the frame log: {error}");
-            return 3;
+    let ServeOptions { common, strict, transcript } = options;
+    let transcript = match transcript.as_deref().map(read_transcript).transpose() {
+        Ok(transcript) => transcript,
+        Err(text) => {
+            let _ = writeln!(stderr, "fake-msp: {text}");
+            return EXIT_CONFIGURATION;
         }
     };
-    if let Some(text) = &options.levers.stderr {
+    let log = match common.frame_log.as_deref().map(FrameLog::append).transpose() {
+        Ok(log) => log,
+        Err(error) => {
+            let _ = writeln!(stderr, "fake-msp: cannot write the frame log: {error}");
+            return EXIT_CONFIGURATION;
+        }
+    };
+    if let Some(text) = &common.levers.stderr {
         let _ = writeln!(stderr, "{text}");
     }
-    if options.levers.grandchild {
+    if common.levers.grandchild {
         start_grandchild(&mut stderr);
     }
     let (sender, events) = sync_channel(LINES_WAITING);
     std::thread::spawn(move || read_lines(stdin, &sender));
     let engine_options = Options {
-        seed: options.seed,
+        seed: common.seed,
         mode: Mode::Obliging,
-        faults: options.levers.faults,
+        faults: common.levers.faults,
         staged: None,
         asked: Vec::new(),
     };
-    let mut server = Server {
-        host: Host::new(options.profile, engine_options),
-        stdout: Some(BufWriter::with_capacity(BATCH_BYTES, stdout)),
-        stderr,
-        log,
-        reported: 0,
-        strict: options.strict,
-    };
-    server.run(&events)
+    let pipes = Pipes { events, stdout, stderr, log };
+    match transcript {
+        Some(transcript) => pipes.run(Replay::new(transcript), false),
+        None => pipes.run(Host::new(common.profile, engine_options), strict),
+    }
 }
 
-struct Server {
-    host: Host,
+/// A recording: the file itself, or the folder of one in the official form.
+fn read_transcript(path: &str) -> Result<Transcript, String> {
+    let mut file = PathBuf::from(path);
+    if file.is_dir() {
+        file.push("transcript.ndjson");
+    }
+    let text = std::fs::read_to_string(&file)
+        .map_err(|error| format!("cannot read the transcript {}: {error}", file.display()))?;
+    Transcript::parse(&text)
+        .map_err(|error| format!("{} is no transcript: {error}", file.display()))
+}
+
+/// What a process has to talk through.
+struct Pipes {
+    events: Receiver<Event>,
+    stdout: Box<dyn Write>,
+    stderr: Box<dyn Write>,
+    log: Option<FrameLog>,
+}
+
+impl Pipes {
+    fn run(self, host: impl Player, strict: bool) -> u8 {
+        let Self { events, stdout, stderr, log } = self;
+        Server {
+            host,
+            stdout: Some(BufWriter::with_capacity(BATCH_BYTES, stdout)),
+            stderr,
+            log,
+            now: 0,
+            reported: 0,
+            strict,
+        }
+        .run(&events)
+    }
+}
+
+struct Server<P> {
+    host: P,
     /// `None` once it was closed or the reader went away.
     stdout: Option<BufWriter<Box<dyn Write>>>,
     stderr: Box<dyn Write>,
-    log: Option<BufWriter<File>>,
+    log: Option<FrameLog>,
+    /// Milliseconds since the start, as of the last look at the clock.
+    now: u64,
     /// Oracle findings that were printed.
     reported: usize,
     strict: bool,
 }
 
-impl Server {
-    fn run(&mut self, events: &Receiver<Event>) -> u8 {
+impl<P: Player> Server<P> {
+    fn run(mut self, events: &Receiver<Event>) -> u8 {
         let start = Instant::now();
         let now = || u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let mut stalled = false;
@@ -118,10 +158,11 @@ impl Server {
                         None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
                     }
                 });
+            self.now = now();
             match event {
-                Ok(event) => self.on_event(now(), event),
-                Err(RecvTimeoutError::Timeout) => self.host.handle(now(), Input::Timer),
-                Err(RecvTimeoutError::Disconnected) => self.wait_for_timer(now(), more),
+                Ok(event) => self.on_event(self.now, event),
+                Err(RecvTimeoutError::Timeout) => self.host.handle(self.now, Input::Timer),
+                Err(RecvTimeoutError::Disconnected) => self.wait_for_timer(self.now, more),
             }
         }
     }
@@ -129,12 +170,12 @@ impl Server {
     fn on_event(&mut self, now: u64, event: Event) {
         match event {
             Event::Line(line) => {
-                self.record("client", &line);
+                self.record(Dir::Client, &line);
                 self.host.handle(now, Input::Line(&line));
             }
             Event::TooLong(prefix) => self.host.handle(now, Input::TooLong { prefix: &prefix }),
             Event::Tail(tail) => {
-                self.record("client", &tail);
+                self.record(Dir::Client, &tail);
                 self.host.handle(now, Input::Tail(&tail));
             }
             Event::Eof => self.host.handle(now, Input::Eof),
@@ -158,7 +199,7 @@ impl Server {
     fn perform(&mut self, output: Output) -> usize {
         match output {
             Output::Line(mut line) => {
-                self.record("server", &line);
+                self.record(Dir::Server, &line);
                 line.push(b'\n');
                 self.write(&line)
             }
@@ -195,10 +236,9 @@ impl Server {
         bytes.len()
     }
 
-    fn record(&mut self, dir: &str, line: &[u8]) {
+    fn record(&mut self, dir: Dir, line: &[u8]) {
         if let Some(log) = &mut self.log {
-            let raw = String::from_utf8_lossy(line);
-            let _ = writeln!(log, "{}", json!({ "dir": dir, "raw": raw }));
+            log.write(self.now, dir, line);
         }
     }
 
@@ -207,7 +247,7 @@ impl Server {
             self.stdout = None;
         }
         if let Some(log) = &mut self.log {
-            let _ = log.flush();
+            log.flush();
         }
         for violation in &self.host.violations()[self.reported..] {
             let _ = writeln!(self.stderr, "fake-msp: oracle: {violation}");
@@ -225,50 +265,7 @@ impl Server {
     }
 }
 
-/// Splits stdin into lines, never holding more than one line of the allowed length.
-fn read_lines(stdin: Box<dyn Read + Send>, events: &SyncSender<Event>) {
-    let mut stdin = BufReader::with_capacity(BATCH_BYTES, stdin);
-    let mut line: Vec<u8> = Vec::new();
-    let mut too_long = false;
-    loop {
-        let chunk = match stdin.fill_buf() {
-            Ok(chunk) if !chunk.is_empty() => chunk,
-            // A read error is the end as well: nobody can write to us any more.
-            Ok(_) | Err(_) => break,
-        };
-        let end = chunk.iter().position(|byte| *byte == b'\n');
-        let part = &chunk[..end.unwrap_or(chunk.len())];
-        if line.len() + part.len() > FRAME_BYTES_MAX + 1 {
-            // One byte more than the limit may be a `\r`; the engine decides about that.
-            too_long = true;
-            line.extend_from_slice(&part[..part.len().min(PREFIX_BYTES)]);
-            line.truncate(PREFIX_BYTES);
-        } else if !too_long {
-            line.extend_from_slice(part);
-        }
-        let used = end.map_or(chunk.len(), |end| end + 1);
-        stdin.consume(used);
-        if end.is_some() {
-            let whole = std::mem::take(&mut line);
-            let event = if too_long { Event::TooLong(whole) } else { Event::Line(whole) };
-            too_long = false;
-            if events.send(event).is_err() {
-                return;
-            }
-        }
-    }
-    if !line.is_empty() && events.send(Event::Tail(line)).is_err() {
-        return;
-    }
-    let _ = events.send(Event::Eof);
-}
-
 /// A child that inherits stdout: the client sees no EOF while it lives.
-/// A second host of the same run goes on in the same file.
-fn append(path: &str) -> std::io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
-}
-
 fn start_grandchild(stderr: &mut Box<dyn Write>) {
     let child = Command::new("sleep")
         .arg(GRANDCHILD_SECONDS)
