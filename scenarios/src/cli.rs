@@ -16,6 +16,7 @@ use lexopt::{Arg, Parser, ValueExt};
 use crate::commands::run::RunArgs;
 
 mod files;
+mod render;
 mod run;
 
 pub use files::Files;
@@ -29,7 +30,7 @@ pub enum Command {
     Chat(ChatOptions),
     /// `scenario run`.
     Run(RunArgs),
-    /// `scenario check`, `fmt`, `explain`, `list`.
+    /// `scenario check`, `fmt`, `explain`, `render`, `list`.
     Files(Files),
 }
 
@@ -111,6 +112,7 @@ const VERBS: &[(&str, &str)] = &[
     ("check", files::CHECK_HELP),
     ("fmt", files::FMT_HELP),
     ("explain", files::EXPLAIN_HELP),
+    ("render", render::HELP),
     ("list", files::LIST_HELP),
     ("help", HELP),
 ];
@@ -126,6 +128,7 @@ Commands:
   check   say what is wrong with scenario files, without running them
   fmt     write scenario files in canonical form
   explain print a story with its opening written out, or what a code means
+  render  draw a run: a sequence diagram, or a page that shows where it broke
   list    list scenarios, or the rows of the catalogue that they prove
   help    explain a command, for example `scenario help chat`
 
@@ -215,6 +218,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             "check" => files::parse_check(&mut parser),
             "fmt" => files::parse_fmt(&mut parser),
             "explain" => files::parse_explain(&mut parser),
+            "render" => render::parse(&mut parser),
             "list" => files::parse_list(&mut parser),
             "help" => parse_help(&mut parser),
             other => Err(format!("unknown command `{other}`; there are: {}", verb_names())),

@@ -1,4 +1,4 @@
-//! Arguments of `scenario check`, `fmt`, `explain` and `list`: the verbs that read files and run nothing.
+//! Arguments of `scenario check`, `fmt`, `explain` and `list`, and what runs the verbs that work on files.
 
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use lexopt::{Arg, Parser};
 
 use super::{Command, choice, unknown};
+use crate::commands::render::RenderArgs;
 use crate::commands::{self, Format, Io};
 use crate::lang::diagnostic::Style;
 
@@ -19,6 +20,8 @@ pub enum Files {
     Fmt(Vec<PathBuf>, bool),
     /// `scenario explain`.
     Explain(PathBuf),
+    /// `scenario render`.
+    Render(RenderArgs),
     /// `scenario list`; true goes by row.
     List(Vec<PathBuf>, bool, Format),
 }
@@ -169,6 +172,7 @@ pub(super) fn main(files: &Files) -> ExitCode {
         Files::Check(paths, format) => commands::check::check(&mut io, paths, *format),
         Files::Fmt(paths, check) => commands::fmt::fmt(&mut io, paths, *check),
         Files::Explain(path) => commands::explain::explain(&mut io, path),
+        Files::Render(args) => commands::render::render(&mut io, args),
         Files::List(paths, by_row, format) => {
             commands::list::list(&mut io, paths, *by_row, *format)
         }
@@ -211,6 +215,10 @@ mod tests {
             ("fmt --write", "allowed: --check, --help"),
             ("explain", "a file or a code such as `S0103`"),
             ("explain a b", "found `b` too"),
+            ("render", "render needs a file"),
+            ("render a b", "found `b` too"),
+            ("render a --mermaid --html b", "choose one"),
+            ("render a --svg", "allowed: --at, --seed, --mermaid, --html"),
             ("list --rows", "allowed: --coverage"),
         ] {
             let message = parsed(line).expect_err(line);

@@ -21,7 +21,6 @@ Options:
   --jobs N                 threads (default: one per processor)
   --transcript             print every frame of every run
   --self-check             play nothing; list races of acts without NAME-control.scn
-  --mermaid                print every run as a sequence diagram
   --message-format FORMAT  text (default) or json: one object per file
   --junit FILE             write a JUnit report as well
   -h, --help               print this text
@@ -42,7 +41,6 @@ pub(super) fn parse(parser: &mut Parser) -> Result<Command, String> {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Print(HELP)),
             Arg::Long("transcript") => args.transcript = true,
             Arg::Long("self-check") => args.self_check = true,
-            Arg::Long("mermaid") => args.mermaid = true,
             Arg::Long("at") => {
                 let point = value(parser, "--at", "a point such as race1=BA")?;
                 args.at = Some(point.to_string_lossy().into_owned());

@@ -6,7 +6,9 @@
 pub mod check;
 pub mod explain;
 pub mod fmt;
+pub mod input;
 pub mod list;
+pub mod render;
 pub mod run;
 
 use std::io::{self, Write};
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::lang::catalogue;
 use crate::lang::diagnostic::Style;
+use input::read_file;
 
 /// All is well.
 pub const OK: u8 = 0;

@@ -34,8 +34,6 @@ pub struct RunArgs {
     pub junit: Option<PathBuf>,
     /// Print the transcript of each run.
     pub transcript: bool,
-    /// Print each run as a sequence diagram.
-    pub mermaid: bool,
     /// Play nothing; list the races without a control (DSL-15).
     pub self_check: bool,
 }
@@ -217,10 +215,6 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
                 if args.transcript {
                     let _ = writeln!(outcome.transcript, "# {shown} {name}");
                     outcome.transcript.push_str(&run.transcript.to_text());
-                }
-                if args.mermaid {
-                    let diagram = run::render::mermaid(&run.transcript, run.failure.as_ref());
-                    let _ = write!(outcome.transcript, "%% {shown} {name}\n{diagram}");
                 }
                 if let Some(failure) = run.failure {
                     outcome.verdict = Verdict::Failed(failure.render(&shown, &source, &name));

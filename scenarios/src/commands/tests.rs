@@ -6,6 +6,7 @@ use super::check::check;
 use super::explain::explain;
 use super::fmt::fmt;
 use super::list::list;
+use super::render::{RenderArgs, render};
 use super::{FINDINGS, Format, Io, OK, USAGE};
 use crate::lang::diagnostic::Style;
 use crate::lang::parse;
@@ -131,4 +132,54 @@ fn list_goes_by_file_or_by_row() {
     let said = say(|io| list(io, &root, true, Format::Json));
     let first: serde_json::Value = serde_json::from_str(said.out.lines().next().unwrap()).unwrap();
     assert_eq!(first["files"].as_array().map(Vec::len), Some(2));
+}
+
+const RED: &str = "\
+scenario \"one order is red\"
+  id       SCN-STR-13
+
+given  turn running
+
+host   -> item/completed
+  item.kind = \"agentMessage\"
+  item.text = \"a\"
+race host -> turn/completed
+editor <- text \"a\"
+editor <- ok prompt
+";
+
+fn render_args(path: PathBuf) -> RenderArgs {
+    RenderArgs { path, ..RenderArgs::default() }
+}
+
+#[test]
+fn render_draws_the_first_red_point_and_the_code_tells() {
+    let (_folder, root) = folder(&[("red.scn", RED), ("good.scn", &RED.replace("race ", ""))]);
+    let said = say(|io| render(io, &render_args(root.join("good.scn"))));
+    assert_eq!((said.code, said.err.as_str()), (OK, ""));
+    assert!(said.out.starts_with("sequenceDiagram\n"), "{}", said.out);
+
+    let args = RenderArgs { html: Some("-".into()), ..render_args(root.join("red.scn")) };
+    let said = say(|io| render(io, &args));
+    assert_eq!(said.code, FINDINGS);
+    assert!(said.out.contains("<dt>point</dt><dd>race1=BA</dd>"), "{}", said.out);
+
+    let page = root.join("page.html");
+    let green = RenderArgs { at: Some("race1=AB".into()), html: Some(page.clone()), ..args };
+    let said = say(|io| render(io, &green));
+    assert_eq!((said.code, said.out.as_str()), (OK, ""));
+    assert!(said.err.contains("at race1=AB: green; see ") && page.exists(), "{}", said.err);
+}
+
+#[test]
+fn render_overwrites_no_story_and_knows_its_points() {
+    let (_folder, root) = folder(&[("a.scn", GOOD)]);
+    let args = render_args(root.join("a.scn"));
+    let over = RenderArgs { html: Some(root.join("a.scn")), ..args.clone() };
+    assert_eq!(say(|io| render(io, &over)).code, USAGE);
+    assert_eq!(std::fs::read_to_string(root.join("a.scn")).unwrap(), GOOD);
+    let said = say(|io| render(io, &RenderArgs { at: Some("lag=9ms".into()), ..args.clone() }));
+    assert!(said.code == USAGE && said.err.contains("there are: 0ms, 1ms"), "{}", said.err);
+    let nowhere = RenderArgs { html: Some(root.join("no/folder.html")), ..args };
+    assert_eq!(say(|io| render(io, &nowhere)).code, USAGE);
 }

@@ -31,6 +31,6 @@ pub mod tables;
 mod parse;
 mod suggest;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use parse::{Reading, parse, read};

@@ -8,6 +8,7 @@ mod expect;
 mod lanes;
 pub mod names;
 mod outcome;
+pub mod page;
 pub mod pattern;
 mod play;
 pub mod render;
@@ -113,6 +114,7 @@ pub fn run_point(
         .map_err(|error| format!("no runtime: {}", error.kind()))?;
     let mut play = Play::new(file, axes, point, &mut stage);
     let played = play.timeline().and_then(|()| play.outcome());
+    play.note_end();
     play.stage.editor_stall(false);
     play.settle();
     play.stage.editor_close();

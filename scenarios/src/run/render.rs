@@ -45,7 +45,8 @@ pub fn mermaid(transcript: &Transcript, failure: Option<&Failure>) -> String {
     out
 }
 
-fn label(entry: &Entry) -> String {
+/// A frame in a few words.
+pub(super) fn label(entry: &Entry) -> String {
     let frame = &entry.frame;
     let lie = if entry.lie { " (lie)" } else { "" };
     let what = match entry.method() {

@@ -20,6 +20,8 @@ pub(super) struct Trail {
     opening: Option<u32>,
     /// Acts of hosts whose frames have not been seen on the wire yet, in order.
     sent: VecDeque<Sent>,
+    /// How far text and thoughts were taken: the entry, and bytes of it.
+    said: [(usize, usize); 2],
 }
 
 /// A frame that a line put on the way.
@@ -90,12 +92,39 @@ impl Play<'_> {
 
     fn note_expect(&mut self, expect: &Expect) {
         let what = match &expect.kind {
-            ExpectKind::Text(text) => What::Text(text.clone()),
-            ExpectKind::Thought(text) => What::Thought(text.clone()),
             ExpectKind::Close => What::Closed(self.actor(expect.lane)),
             _ => What::Passed,
         };
+        match &expect.kind {
+            ExpectKind::Text(text) => self.note_text(expect.at, text, "agent_message_chunk", 0),
+            ExpectKind::Thought(text) => self.note_text(expect.at, text, "agent_thought_chunk", 1),
+            _ => {}
+        }
         self.mark(expect.at, what);
+    }
+
+    /// Agent text was taken: the chunks that it came in are the line's, each the first line's that took of it.
+    fn note_text(&mut self, at: At, text: &str, kind: &str, which: usize) {
+        let line = self.line(at);
+        let (mut next, mut used) = self.trail.said[which];
+        let mut left = text.len();
+        while left > 0
+            && let Some(entry) = self.transcript.entries.get_mut(next)
+        {
+            let update = &entry.frame["params"]["update"];
+            let is_it = entry.from_adapter && update["sessionUpdate"] == kind;
+            let length = update["content"]["text"].as_str().filter(|_| is_it).map_or(0, str::len);
+            let taken = left.min(length - used);
+            left -= taken;
+            used += taken;
+            if taken > 0 && entry.line.is_none() {
+                entry.line = Some(line);
+            }
+            if used == length {
+                (next, used) = (next + 1, 0);
+            }
+        }
+        self.trail.said[which] = (next, used);
     }
 
     /// The transcript has a new frame of a host: finds the line that sent it.
@@ -126,6 +155,12 @@ impl Play<'_> {
             entry.line = Some(line);
             entry.lie = matches!(act.kind, ActKind::Raw(_));
         }
+    }
+
+    /// The story is over.
+    pub(super) fn note_end(&mut self) {
+        let (at, before) = (self.stage.now(), self.transcript.entries.len());
+        self.transcript.marks.push(Mark { at, before, line: 0, what: What::Ended });
     }
 
     fn mark(&mut self, at: At, what: What) {
@@ -215,11 +250,10 @@ mod tests {
             (9, "turn/started"),
             (10, "item/completed"),
             (13, "turn/completed"),
+            (14, "session/update"),
             (15, "answer"),
         ];
         assert_eq!(lines[4..], story);
-        let text = What::Text("hi".into());
-        assert!(run.transcript.marks.iter().any(|mark| mark.line == 14 && mark.what == text));
     }
 
     #[test]

@@ -60,14 +60,12 @@ pub enum What {
     Lost(Lane, String),
     /// The adapter had closed this neighbour.
     Closed(Lane),
-    /// Agent text that a line took.
-    Text(String),
-    /// Agent thought that a line took.
-    Thought(String),
     /// `after`.
     Waited(Duration),
     /// `quiet`.
     Quiet,
+    /// The story was over, held or broken; what follows is its aftermath.
+    Ended,
 }
 
 impl Entry {

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 /// A path below the package.
-pub(super) fn package(path: &str) -> PathBuf {
+pub(crate) fn package(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
 /// The file has this content. `UPDATE_EXPECT=1` writes it instead, unless `CI` is set.
-pub(super) fn same(path: &Path, actual: &str) {
+pub(crate) fn same(path: &Path, actual: &str) {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("UPDATE_EXPECT") {
         assert!(!set("CI"), "UPDATE_EXPECT is refused under CI: update on your own machine");

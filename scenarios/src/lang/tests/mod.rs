@@ -1,7 +1,7 @@
 //! Tests of the language as a whole; what concerns one module stands in it.
 
 mod codes;
-mod expect;
+pub(crate) mod expect;
 mod form;
 mod generate;
 mod grammar;
