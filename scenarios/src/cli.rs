@@ -18,6 +18,7 @@ use crate::commands::run::RunArgs;
 mod files;
 mod render;
 mod run;
+mod update;
 
 pub use files::Files;
 
@@ -30,7 +31,7 @@ pub enum Command {
     Chat(ChatOptions),
     /// `scenario run`.
     Run(RunArgs),
-    /// `scenario check`, `fmt`, `explain`, `render`, `list`.
+    /// `scenario check`, `fmt`, `explain`, `render`, `update`, `list`.
     Files(Files),
 }
 
@@ -113,6 +114,7 @@ const VERBS: &[(&str, &str)] = &[
     ("fmt", files::FMT_HELP),
     ("explain", files::EXPLAIN_HELP),
     ("render", render::HELP),
+    ("update", update::HELP),
     ("list", files::LIST_HELP),
     ("help", HELP),
 ];
@@ -129,6 +131,7 @@ Commands:
   fmt     write scenario files in canonical form
   explain print a story with its opening written out, or what a code means
   render  draw a run: a sequence diagram, or a page that shows where it broke
+  update  take over values that the adapter says now
   list    list scenarios, or the rows of the catalogue that they prove
   help    explain a command, for example `scenario help chat`
 
@@ -219,6 +222,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             "fmt" => files::parse_fmt(&mut parser),
             "explain" => files::parse_explain(&mut parser),
             "render" => render::parse(&mut parser),
+            "update" => update::parse(&mut parser),
             "list" => files::parse_list(&mut parser),
             "help" => parse_help(&mut parser),
             other => Err(format!("unknown command `{other}`; there are: {}", verb_names())),

@@ -8,6 +8,7 @@ use lexopt::{Arg, Parser};
 
 use super::{Command, choice, unknown};
 use crate::commands::render::RenderArgs;
+use crate::commands::update::UpdateArgs;
 use crate::commands::{self, Format, Io};
 use crate::lang::diagnostic::Style;
 
@@ -22,6 +23,8 @@ pub enum Files {
     Explain(PathBuf),
     /// `scenario render`.
     Render(RenderArgs),
+    /// `scenario update`.
+    Update(UpdateArgs),
     /// `scenario list`; true goes by row.
     List(Vec<PathBuf>, bool, Format),
 }
@@ -172,6 +175,10 @@ pub(super) fn main(files: &Files) -> ExitCode {
         Files::Check(paths, format) => commands::check::check(&mut io, paths, *format),
         Files::Fmt(paths, check) => commands::fmt::fmt(&mut io, paths, *check),
         Files::Explain(path) => commands::explain::explain(&mut io, path),
+        Files::Update(args) => {
+            let ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
+            commands::update::update(&mut io, &UpdateArgs { ci, ..args.clone() })
+        }
         Files::Render(args) => commands::render::render(&mut io, args),
         Files::List(paths, by_row, format) => {
             commands::list::list(&mut io, paths, *by_row, *format)
@@ -218,6 +225,8 @@ mod tests {
             ("render", "render needs a file"),
             ("render a b", "found `b` too"),
             ("render a --mermaid --html b", "choose one"),
+            ("update", "needs a file or a folder"),
+            ("update --write a", "allowed: --dry-run, --help"),
             ("render a --svg", "allowed: --at, --seed, --mermaid, --html"),
             ("list --rows", "allowed: --coverage"),
         ] {

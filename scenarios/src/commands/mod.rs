@@ -10,6 +10,7 @@ pub mod input;
 pub mod list;
 pub mod render;
 pub mod run;
+pub mod update;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};

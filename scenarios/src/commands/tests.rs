@@ -26,20 +26,20 @@ editor <- ok prompt
 ";
 
 /// What a verb printed and returned.
-struct Said {
-    code: u8,
-    out: String,
-    err: String,
+pub(super) struct Said {
+    pub(super) code: u8,
+    pub(super) out: String,
+    pub(super) err: String,
 }
 
-fn say(verb: impl FnOnce(&mut Io<'_>) -> std::io::Result<u8>) -> Said {
+pub(super) fn say(verb: impl FnOnce(&mut Io<'_>) -> std::io::Result<u8>) -> Said {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut io = Io { out: &mut out, err: &mut err, style: Style::Plain };
     let code = verb(&mut io).unwrap();
     Said { code, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }
 
-fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
+pub(super) fn folder(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).unwrap();
