@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`engine`] | the host as a pure function; start at [`engine::Host`] |
 //! | [`engine::script`] | what a scenario may make the host do, lies included |
+//! | [`exec`], [`export`] | what `exec --json` prints and `export` writes |
 //! | [`profiles`] | host generations as data |
 //! | [`transcript`] | plays a recorded conversation to a live client |
 //! | [`oracle`] | what a client did wrong: [`oracle::Violation`] |
@@ -15,6 +16,8 @@
 
 pub mod cli;
 pub mod engine;
+pub mod exec;
+pub mod export;
 pub mod oracle;
 pub mod profiles;
 pub mod transcript;

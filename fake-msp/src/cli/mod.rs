@@ -1,11 +1,11 @@
 //! The `fake-msp` program: arguments, environment, exit codes.
 //!
-//! Purpose: behave as the `muse` executable for `serve`, `serve --help` and `--version`, plus help
-//! of its own. Inputs: arguments, environment, three streams. Outputs: an exit code. Invariants:
+//! Purpose: behave as the `muse` executable for every command that clients use, plus help of its own. Inputs: arguments, environment, three streams. Outputs: an exit code. Invariants:
 //! in `serve`, stdout carries frames only (FRM-13); a usage error is exit 2 with a message that
 //! names what is allowed (PRC). It knows nothing of the protocol.
 
 mod args;
+mod commands;
 mod frame_log;
 mod help;
 mod levers;
@@ -13,12 +13,14 @@ mod lines;
 mod player;
 mod redact;
 mod serve;
+mod tamper;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 use args::Command;
+use commands::Face;
 
 /// Environment variables that are read, for clients that cannot pass flags.
 pub const ENVIRONMENT: [&str; 4] =
@@ -55,33 +57,43 @@ pub fn main() -> ExitCode {
     ExitCode::from(run(&args, &env, streams))
 }
 
-/// Runs the program with everything passed in. Returns the exit code: 0 clean, 1 oracle findings
-/// under `--strict`, 2 usage, or what a lever asks for.
+/// Runs the program with everything passed in. Returns the exit code: 0 clean, 1 failed or oracle
+/// findings under `--strict`, 2 usage, 3 a file that cannot be used, 6 a departure from a transcript, or
+/// what a lever asks for.
 #[must_use]
 pub fn run(args: &[String], env: &BTreeMap<String, String>, streams: Streams) -> u8 {
     let Streams { stdin, stdin_is_terminal, mut stdout, mut stderr } = streams;
     let command = match args::parse(args, env, stdin_is_terminal) {
+        Ok(Command::Serve(options)) => return serve::serve(*options, stdin, stdout, stderr),
         Ok(command) => command,
         Err(usage) => {
             let _ = writeln!(stderr, "fake-msp: {usage}");
             return 2;
         }
     };
-    let text = match command {
-        Command::Serve(options) => return serve::serve(*options, stdin, stdout, stderr),
-        Command::Help => help::help(),
-        Command::Profiles => help::profiles(),
-        Command::ServeHelp { refused: true, .. } => {
-            let _ = writeln!(stderr, "error: unrecognized subcommand 'serve'");
-            return 2;
-        }
-        Command::ServeHelp { profile, .. } => help::serve_help(profile),
-        Command::Version { slow: true, .. } => loop {
-            std::thread::park();
+    let mut face = Face { stdin, stdout: &mut stdout, stderr: &mut stderr };
+    match command {
+        // Handled above: it owns its streams.
+        Command::Serve(_) => 0,
+        Command::Help => face.print(&help::help()),
+        Command::HelpOf(command) => face.print(help::of(command)),
+        Command::Profiles => face.print(&help::profiles()),
+        Command::ServeHelp(common) => match face.levers("serve-help", &common.levers) {
+            Some(code) => code,
+            None => face.print(&help::serve_help(common.profile, &common.levers.no_flags)),
         },
-        Command::Version { profile, .. } => format!("{}\n", profile.version_line),
-    };
-    // A reader that went away is no error of ours.
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    0
+        Command::Version(common) => match face.levers("version", &common.levers) {
+            Some(code) => code,
+            None if common.levers.slow_version => commands::hang(),
+            None => {
+                let line = common.levers.version.as_deref().unwrap_or(common.profile.version_line);
+                face.print(&format!("{line}\n"))
+            }
+        },
+        Command::Exec(options) => face.exec(*options),
+        Command::Export(options) => face.export(&options),
+        Command::Skills(options) => face.skills(&options),
+        Command::Login(common) => face.login(&common),
+        Command::Logout(common) => face.logout(&common),
+    }
 }

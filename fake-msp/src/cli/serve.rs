@@ -17,6 +17,7 @@ use super::args::ServeOptions;
 use super::frame_log::FrameLog;
 use super::lines::{Event, read_lines};
 use super::player::Player;
+use super::tamper::Tampered;
 use crate::engine::{Host, Input, Mode, Options, Output};
 use crate::transcript::{Dir, Replay, Transcript};
 
@@ -69,7 +70,10 @@ pub(super) fn serve(
     let pipes = Pipes { events, stdout, stderr, log };
     match transcript {
         Some(transcript) => pipes.run(Replay::new(transcript), false),
-        None => pipes.run(Host::new(common.profile, engine_options), strict),
+        None => {
+            let host = Host::new(common.profile, engine_options);
+            pipes.run(Tampered::new(host, common.levers.tampers), strict)
+        }
     }
 }
 
@@ -230,10 +234,16 @@ impl<P: Player> Server<P> {
         if let Some(stdout) = &mut self.stdout
             && stdout.write_all(bytes).is_err()
         {
-            // Nobody reads any more: go on until stdin ends (PRC-8).
-            self.stdout = None;
+            self.lose_stdout();
         }
         bytes.len()
+    }
+
+    /// Nobody reads any more: go on until stdin ends (PRC-8).
+    fn lose_stdout(&mut self) {
+        self.stdout = None;
+        let _ =
+            writeln!(self.stderr, "fake-msp: nobody reads stdout any more; going on without it");
     }
 
     fn record(&mut self, dir: Dir, line: &[u8]) {
@@ -244,7 +254,7 @@ impl<P: Player> Server<P> {
 
     fn flush(&mut self) {
         if self.stdout.as_mut().is_some_and(|stdout| stdout.flush().is_err()) {
-            self.stdout = None;
+            self.lose_stdout();
         }
         if let Some(log) = &mut self.log {
             log.flush();

@@ -28,7 +28,7 @@ mod restart;
 pub mod script;
 mod sessions;
 mod turns;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;

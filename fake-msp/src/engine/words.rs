@@ -19,7 +19,7 @@ anything else      one thought and a short answer, streamed word by word
 
 /// What a prompt asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(crate) enum Word {
     Answer,
     Run { command: String },
     Ask,
@@ -39,13 +39,13 @@ const GAP_MESSAGES_MAX: u64 = 400;
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// The first line that is not blank, shortened.
-pub(super) fn first_line(prompt: &str) -> String {
+pub(crate) fn first_line(prompt: &str) -> String {
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
     line.chars().take(QUOTE_CHARS_MAX).collect()
 }
 
 /// Reads a prompt. What it does not understand is something to answer.
-pub(super) fn read(prompt: &str) -> Word {
+pub(crate) fn read(prompt: &str) -> Word {
     let line = first_line(prompt);
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok());

@@ -24,7 +24,6 @@ impl Flag {
         Self { name, value: Some(value), many: false }
     }
 
-    #[cfg(test)]
     pub(super) const fn many(name: &'static str, value: &'static str) -> Self {
         Self { name, value: Some(value), many: true }
     }

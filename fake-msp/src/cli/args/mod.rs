@@ -3,10 +3,12 @@
 //! Invariant: every mistake is one line that names the argument and what is allowed; the program then
 //! ends with exit code 2 (PRC).
 
+mod exec;
 mod flags;
 
 use std::collections::BTreeMap;
 
+pub(super) use exec::ExecOptions;
 use flags::{Flag, Given};
 
 use super::levers::{self, Levers};
@@ -17,9 +19,16 @@ use crate::profiles::{PROFILES, Profile};
 pub(super) enum Command {
     Help,
     Profiles,
-    Version { profile: &'static Profile, slow: bool },
-    ServeHelp { profile: &'static Profile, refused: bool },
+    /// Help of a command other than `serve`.
+    HelpOf(&'static str),
+    Version(Common),
+    ServeHelp(Common),
     Serve(Box<ServeOptions>),
+    Exec(Box<ExecOptions>),
+    Export(ExportOptions),
+    Skills(SkillsOptions),
+    Login(Common),
+    Logout(Common),
 }
 
 /// What every command takes.
@@ -40,6 +49,22 @@ pub(super) struct ServeOptions {
     pub(super) transcript: Option<String>,
 }
 
+/// What to export, and where to.
+#[derive(Debug)]
+pub(super) struct ExportOptions {
+    pub(super) common: Common,
+    pub(super) session: String,
+    /// Stdout without it.
+    pub(super) out: Option<String>,
+}
+
+/// How to list skills.
+#[derive(Debug)]
+pub(super) struct SkillsOptions {
+    pub(super) common: Common,
+    pub(super) json: bool,
+}
+
 /// Flags that the fake adds to every command of the host.
 const OWN: [Flag; 4] = [
     Flag::value("--profile", "VERSION"),
@@ -48,7 +73,8 @@ const OWN: [Flag; 4] = [
     Flag::value("--frame-log", "FILE"),
 ];
 const HELP: [Flag; 2] = [Flag::switch("--help"), Flag::switch("-h")];
-const COMMANDS: [&str; 4] = ["serve", "profiles", "--version", "--help"];
+const COMMANDS: [&str; 9] =
+    ["serve", "exec", "export", "skills", "login", "logout", "profiles", "--version", "--help"];
 const NETWORK_MODES: [&str; 3] = ["restricted", "enabled", "proxy-only"];
 
 /// Reads the command line; the error is a message for people.
@@ -71,10 +97,21 @@ pub(super) fn parse(
         "--version" | "-V" | "version" => {
             let given = flags::read(word, &OWN, rest)?;
             no_words(word, &given)?;
-            let common = common(word, &given, env)?;
-            Ok(Command::Version { profile: common.profile, slow: common.levers.slow_version })
+            Ok(Command::Version(common(word, &given, env)?))
         }
         "serve" => serve(rest, env),
+        "exec" => exec::parse(rest, env),
+        "export" => export(rest, env),
+        "skills" => skills(rest, env),
+        "login" | "logout" => {
+            let given = flags::read(word, &[OWN.as_slice(), &HELP].concat(), rest)?;
+            if is_help(&given) {
+                return Ok(Command::HelpOf("login"));
+            }
+            no_words(word, &given)?;
+            let common = common(word, &given, env)?;
+            Ok(if word == "login" { Command::Login(common) } else { Command::Logout(common) })
+        }
         other if OWN.iter().any(|flag| other.split('=').next() == Some(flag.name)) => {
             Err(format!("the command comes before {other}; for example fake-msp serve {other}"))
         }
@@ -100,12 +137,14 @@ fn serve(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, Str
     let given = flags::read("serve", &table, args)?;
     no_words("serve", &given)?;
     let common = common("serve", &given, env)?;
-    let refused = common.levers.no_serve;
-    if given.has("--help") || given.has("-h") {
-        return Ok(Command::ServeHelp { profile, refused });
-    }
-    if refused {
+    if common.levers.no_serve {
         return Err("error: unrecognized subcommand 'serve' (lever no-serve)".into());
+    }
+    if is_help(&given) {
+        return Ok(Command::ServeHelp(common));
+    }
+    if let Some(flag) = common.levers.no_flags.iter().find(|flag| given.has(flag)) {
+        return Err(format!("serve: unknown flag `{flag}`; taken away by the lever no-flag"));
     }
     if let Some(mode) = given.value("--sandbox-network")
         && !NETWORK_MODES.contains(&mode)
@@ -116,13 +155,45 @@ fn serve(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, Str
         ));
     }
     let transcript = given.value("--transcript").map(str::to_owned);
-    if transcript.is_some() && !common.levers.faults.is_empty() {
+    let has_levers = !common.levers.faults.is_empty() || !common.levers.tampers.is_empty();
+    if transcript.is_some() && has_levers {
         return Err("serve: --transcript plays what was recorded and nothing else; \
                     leave the levers of methods out"
             .into());
     }
     let strict = given.has("--strict");
     Ok(Command::Serve(Box::new(ServeOptions { common, strict, transcript })))
+}
+
+fn export(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, String> {
+    let own = [Flag::value("--session", "ID"), Flag::value("--out", "FILE")];
+    let given = flags::read("export", &[&own[..], &OWN, &HELP].concat(), args)?;
+    if is_help(&given) {
+        return Ok(Command::HelpOf("export"));
+    }
+    no_words("export", &given)?;
+    let common = common("export", &given, env)?;
+    let session = given.value("--session").ok_or("export: needs --session ID")?.to_owned();
+    let out = given.value("--out").map(str::to_owned);
+    Ok(Command::Export(ExportOptions { common, session, out }))
+}
+
+fn skills(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, String> {
+    let own = [Flag::switch("--json"), Flag::value("--workspace", "DIR")];
+    let given = flags::read("skills", &[&own[..], &OWN, &HELP].concat(), args)?;
+    if is_help(&given) {
+        return Ok(Command::HelpOf("skills"));
+    }
+    match given.words.as_slice() {
+        [word] if word == "list" => {}
+        _ => return Err("skills: the one thing it does is list: fake-msp skills list".into()),
+    }
+    let common = common("skills", &given, env)?;
+    Ok(Command::Skills(SkillsOptions { common, json: given.has("--json") }))
+}
+
+fn is_help(given: &Given) -> bool {
+    given.has("--help") || given.has("-h")
 }
 
 fn early_profile(args: &[String]) -> Option<&str> {
