@@ -92,7 +92,7 @@ fn lines_are_never_added_removed_or_changed_otherwise() {
         "is no `=` with a value",
     );
     refused(&story("", "editor <- text \"x\"\neditor <- ok prompt\n"), "only values are updated");
-    refused(&story("", "editor <- ok prompt\n  stopReason = 1\nhost <- turn/start\n"), "line 11: ");
+    refused(&story("", "editor <- ok prompt\n  stopReason = 1\nhost <- turn/start\n"), "line 10: ");
 }
 
 #[test]
