@@ -421,6 +421,20 @@ mod tests {
     }
 
     #[test]
+    fn every_help_text_has_an_example_and_its_files_exist() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for (verb, help) in VERBS {
+            let example = help.split("\nExample").nth(1);
+            assert!(*verb == "help" || example.is_some(), "{verb}");
+            let words = help.split_whitespace().filter(|word| word.starts_with("scenarios/corpus"));
+            for word in words {
+                let path = word.trim_end_matches([')', '.', ',']);
+                assert!(root.join(path).exists(), "{verb}: {path}");
+            }
+        }
+    }
+
+    #[test]
     fn help_lists_every_verb_and_every_option_that_errors_name() {
         for (verb, _) in VERBS {
             assert!(HELP.contains(&format!("\n  {verb} ")), "{verb}");

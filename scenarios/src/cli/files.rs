@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
 
-use super::{Command, choice, unknown};
+use super::{Command, choice, unknown, value};
 use crate::commands::render::RenderArgs;
 use crate::commands::update::UpdateArgs;
 use crate::commands::{self, Format, Io};
@@ -19,8 +19,8 @@ pub enum Files {
     Check(Vec<PathBuf>, Format),
     /// `scenario fmt`; true only looks.
     Fmt(Vec<PathBuf>, bool),
-    /// `scenario explain`.
-    Explain(PathBuf),
+    /// `scenario explain`, with the point whose frames are shown.
+    Explain(PathBuf, Option<String>),
     /// `scenario render`.
     Render(RenderArgs),
     /// `scenario update`.
@@ -63,23 +63,27 @@ Options:
 
 Exit codes:
   0 all is well    1 a file has mistakes, or with --check would change    2 bad command line
+
+Example:
+  scenario fmt --check scenarios/corpus
 ";
 
 pub(super) const EXPLAIN_HELP: &str = "\
-Print a story with its opening written out and the list of its runs, or say what a
-code means.
+Print a story with its opening written out, the list of its runs, and every frame of
+one run as it was sent, with the line that it belongs to; or say what a code means.
 
-Usage: scenario explain FILE
+Usage: scenario explain [OPTIONS] FILE
        scenario explain CODE
 
 Options:
+  --at POINT    frames of this point: 'lag=1ms,race1=BA' (default: the first)
   -h, --help    print this text
 
 Exit codes:
   0 printed    1 the file has mistakes    2 bad command line
 
 Examples:
-  scenario explain scenarios/corpus/approval/stale.scn
+  scenario explain scenarios/corpus/cancel/late-text.scn
   scenario explain S1001
 ";
 
@@ -97,6 +101,10 @@ Options:
 
 Exit codes:
   0 listed    1 some files have mistakes    2 bad command line
+
+Examples:
+  scenario list scenarios/corpus/cancel
+  scenario list --coverage | grep SCN-CAN
 ";
 
 const FORMATS: [(&str, Format); 2] = [("text", Format::Text), ("json", Format::Json)];
@@ -130,10 +138,14 @@ pub(super) fn parse_fmt(parser: &mut Parser) -> Result<Command, String> {
 }
 
 pub(super) fn parse_explain(parser: &mut Parser) -> Result<Command, String> {
-    let mut what: Option<PathBuf> = None;
+    let (mut what, mut at): (Option<PathBuf>, _) = (None, None);
     while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Print(EXPLAIN_HELP)),
+            Arg::Long("at") => {
+                let point = value(parser, "--at", "a point such as race1=BA")?;
+                at = Some(point.to_string_lossy().into_owned());
+            }
             Arg::Value(path) if what.is_none() => what = Some(path.into()),
             Arg::Value(path) => {
                 return Err(format!(
@@ -141,11 +153,11 @@ pub(super) fn parse_explain(parser: &mut Parser) -> Result<Command, String> {
                     path.display()
                 ));
             }
-            other => return Err(unknown(&other, "--help", "scenario help explain")),
+            other => return Err(unknown(&other, "--at, --help", "scenario help explain")),
         }
     }
     let what = what.ok_or("explain needs a file or a code such as `S0103`")?;
-    Ok(Command::Files(Files::Explain(what)))
+    Ok(Command::Files(Files::Explain(what, at)))
 }
 
 pub(super) fn parse_list(parser: &mut Parser) -> Result<Command, String> {
@@ -174,7 +186,7 @@ pub(super) fn main(files: &Files) -> ExitCode {
     let code = match files {
         Files::Check(paths, format) => commands::check::check(&mut io, paths, *format),
         Files::Fmt(paths, check) => commands::fmt::fmt(&mut io, paths, *check),
-        Files::Explain(path) => commands::explain::explain(&mut io, path),
+        Files::Explain(path, at) => commands::explain::explain(&mut io, path, at.as_deref()),
         Files::Update(args) => {
             let ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
             commands::update::update(&mut io, &UpdateArgs { ci, ..args.clone() })
@@ -208,7 +220,10 @@ mod tests {
         let check = Files::Check(paths(), Format::Json);
         assert_eq!(parsed("check a.scn --message-format json b"), Ok(Command::Files(check)));
         assert_eq!(parsed("fmt --check"), Ok(Command::Files(Files::Fmt(Vec::new(), true))));
-        assert_eq!(parsed("explain S0103"), Ok(Command::Files(Files::Explain("S0103".into()))));
+        assert_eq!(
+            parsed("explain S0103"),
+            Ok(Command::Files(Files::Explain("S0103".into(), None)))
+        );
         let list = Files::List(paths(), true, Format::Text);
         assert_eq!(parsed("list --coverage a.scn b"), Ok(Command::Files(list)));
         assert_eq!(parsed("help fmt"), Ok(Command::Print(FMT_HELP)));

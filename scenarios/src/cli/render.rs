@@ -27,7 +27,7 @@ Exit codes:
   2 bad command line, or the page cannot be written
 
 Example:
-  scenario render scenarios/corpus/cancel/race.scn --at 'race1=BA' --html race.html
+  scenario render scenarios/corpus/cancel/races-the-end.scn --at 'race1=BA' --html race.html
 ";
 
 const OPTIONS: &str = "--at, --seed, --mermaid, --html, --help";

@@ -30,8 +30,8 @@ Exit codes:
 
 Examples:
   scenario run                                       the whole corpus
-  scenario run approval                              files with `approval` in their path
-  scenario run scenarios/corpus/approval/stale.scn --at 'race1=BA' --transcript
+  scenario run cancel                                files with `cancel` in their path
+  scenario run scenarios/corpus/cancel/races-the-end.scn --at 'race1=BA' --transcript
 ";
 
 pub(super) fn parse(parser: &mut Parser) -> Result<Command, String> {

@@ -75,7 +75,7 @@ fn a_path_that_is_not_there_is_a_mistake_of_the_caller() {
     assert_eq!(say(|io| check(io, &missing, Format::Text)).code, USAGE);
     assert_eq!(say(|io| fmt(io, &missing, true)).code, USAGE);
     assert_eq!(say(|io| list(io, &missing, false, Format::Text)).code, USAGE);
-    assert_eq!(say(|io| explain(io, &missing[0])).code, USAGE);
+    assert_eq!(say(|io| explain(io, &missing[0], None)).code, USAGE);
     let said = say(|io| check(io, std::slice::from_ref(&root), Format::Text));
     assert!(said.code == USAGE && said.err.contains("no .scn file in"), "{}", said.err);
 }
@@ -98,7 +98,7 @@ fn fmt_looks_first_and_writes_when_it_is_told_to() {
 #[test]
 fn explain_writes_the_opening_out_and_the_result_says_the_same() {
     let (_folder, root) = folder(&[("a.scn", GOOD)]);
-    let said = say(|io| explain(io, &root.join("a.scn")));
+    let said = say(|io| explain(io, &root.join("a.scn"), None));
     assert_eq!(said.code, OK);
     assert!(said.out.contains("#   $prompt: the editor's `session/prompt`"), "{}", said.out);
     assert!(
@@ -115,7 +115,7 @@ fn explain_writes_the_opening_out_and_the_result_says_the_same() {
 
 #[test]
 fn explain_knows_codes_in_any_case() {
-    let said = say(|io| explain(io, Path::new("s0103")));
+    let said = say(|io| explain(io, Path::new("s0103"), None));
     assert_eq!(said.code, OK);
     assert!(said.out.starts_with("S0103: unknown method or reply\n"), "{}", said.out);
 }
@@ -182,4 +182,26 @@ fn render_overwrites_no_story_and_knows_its_points() {
     assert!(said.code == USAGE && said.err.contains("there are: 0ms, 1ms"), "{}", said.err);
     let nowhere = RenderArgs { html: Some(root.join("no/folder.html")), ..args };
     assert_eq!(say(|io| render(io, &nowhere)).code, USAGE);
+}
+
+#[test]
+fn explain_shows_every_frame_of_a_point_with_its_line() {
+    let (_folder, root) = folder(&[("a.scn", RED)]);
+    let path = root.join("a.scn");
+    let said = say(|io| explain(io, &path, Some("race1=AB")));
+    assert_eq!(said.code, OK);
+    let frames = said.out.split("# Every frame as sent, at race1=AB").nth(1).unwrap();
+    for (start, end) in [
+        ("#   line 4        0ms  editor -> {", "\"method\":\"initialize\""),
+        ("#   no line       0ms  host1  -> {", "\"serverInfo\""),
+        ("#   line 6        0ms  host1  -> {", "\"method\":\"item/completed\""),
+        ("#   line 11       0ms  editor <- {", "\"stopReason\":\"end_turn\""),
+    ] {
+        let found = frames.lines().any(|line| line.starts_with(start) && line.contains(end));
+        assert!(found, "{start} {end}\n{frames}");
+    }
+    assert!(!frames.contains("The run is red"));
+    let said = say(|io| explain(io, &path, Some("race1=BA")));
+    assert!(said.out.contains("# The run is red: R"), "{}", said.out);
+    assert_eq!(say(|io| explain(io, &path, Some("race1=CC"))).code, USAGE);
 }
