@@ -6,6 +6,7 @@
 //! | [`agent`] | the adapter as a child process with an NDJSON client in front of it |
 //! | [`purity`] | what stdout may contain |
 //! | [`family`] | the processes that a run left behind |
+//! | [`judge`] | the official MSP packages, which judge the fake host, and the material about the wire |
 //! | [`outside`] | Node and the ACP clients of other authors, or the reason why they are absent |
 //!
 //! A test begins with [`setup!`] and ends with [`Agent::finish`], which checks what must hold in every
@@ -13,6 +14,7 @@
 
 pub mod agent;
 pub mod family;
+pub mod judge;
 pub mod outside;
 mod pipe;
 pub mod purity;
