@@ -143,7 +143,11 @@ pub(super) fn profiles() -> String {
         let _ = writeln!(text, "  grants             {}", list(profile.grantable));
         let _ = writeln!(text, "  staged approvals   {:?}", profile.staged);
         let _ = writeln!(text, "  default mode       {}", profile.default_mode);
-        let _ = writeln!(text, "  allowAll asks not  {}", profile.allow_all_runs);
+        for row in profile.modes {
+            let (safe, other) = (row.known_safe, row.unknown);
+            let _ =
+                writeln!(text, "  mode {:<14} known safe: {safe:?}, other: {other:?}", row.mode);
+        }
         let _ = writeln!(text, "  known from");
         for (row, source) in profile.evidence {
             let _ = writeln!(text, "    {row}: {source}");

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::fold::{Approval, View};
 use super::ids::rfc3339;
+use super::plan::{Offer, Plan};
 use super::sessions::str_of;
 use super::{After, Host, Refusal, Reply};
 use crate::profiles::{Staged, trim};
@@ -48,6 +49,13 @@ impl Host {
     ) -> Reply {
         let session = self.loaded(params)?;
         let decision = judge_decision(session.log.view(), params)?;
+        let approval = session.log.view().approvals.get(&decision.approval_id);
+        if approval.is_some_and(|known| *known.get("protectedWrite") == true) && !session.subscribed
+        {
+            // A protected write needs somebody who watches the session (APR-6).
+            let refusal = Refusal::new(-32054, "no reviewer is subscribed to the session");
+            return Err(refusal.with("approvalId", decision.approval_id));
+        }
         let ack = json!({
             "commandId": decision.command_id, "status": "accepted",
             "approvalId": decision.approval_id, "terminal": decision.terminal,
@@ -67,10 +75,44 @@ impl Host {
     }
 
     /// Opens an approval: the view event, then the request with the same params (ENV-11).
-    pub(super) fn open_approval(&mut self, session: &str, opening: &Opening<'_>) -> Value {
-        let params = self.event(session, "approval/requested", approval_params(opening));
+    pub(super) fn open_approval(&mut self, session: &str, opening: &Opening<'_>, offer: Offer) {
+        let mut params = approval_params(opening);
+        match (offer, params["availableChoices"].as_array_mut()) {
+            (Offer::Rule { late }, Some(choices)) => {
+                let rule = choices.iter().find_map(|choice| choice.get("rulePreview")).cloned();
+                choices.insert(2, persistent_choice(rule.unwrap_or_default()));
+                if late {
+                    self.tell_late(session, opening.approval_id);
+                }
+            }
+            (Offer::Protected, Some(choices)) => {
+                choices.retain(|choice| choice["scope"] == "once");
+                params["protectedWrite"] = true.into();
+            }
+            _ => {}
+        }
+        let params = self.event(session, "approval/requested", params);
         self.ask_client("approval/request", &params);
-        params
+    }
+
+    /// The policy answers for the open tool call, asked or not (APR-14, APR-19).
+    pub(super) fn decide_by_policy(
+        &mut self,
+        session: &str,
+        plan: &mut Plan,
+        decision: &'static str,
+    ) {
+        let Some(open) = &plan.open else { return };
+        let id = open.item["approvalId"].as_str().unwrap_or_default().to_owned();
+        if self.pending_approval(session, &id).is_some() {
+            return self.resolve_approval(session, &id, decision, "policy", None);
+        }
+        // The client never saw a request: the resolution is all it gets.
+        let mut opened = Map::new();
+        opened.insert("itemId".into(), open.id().into());
+        opened.insert("turnId".into(), plan.turn.turn_id.as_str().into());
+        let params = self.resolution_params(&id, &opened, decision, "policy", None);
+        self.event(session, "approval/resolved", params);
     }
 
     pub(super) fn on_decided(&mut self, session: &str, decision: &Decision) {
@@ -85,7 +127,10 @@ impl Host {
             self.plan_rejected(session, decision.feedback.as_deref());
         } else if decision.terminal {
             self.resolve_approval(session, id, &word, "user", command);
-            self.plan_approved(session, word == "approvedForSession");
+            if word == "approvedPolicyAmendment" {
+                self.rule_chosen(session, id);
+            }
+            self.plan_approved(session, word != "approved");
         } else {
             self.next_stage(session, decision);
         }
@@ -163,7 +208,12 @@ impl Host {
         if let Some(command_id) = command_id {
             put("decidedByCommandId", command_id.into());
         }
-        if decision == "approvedForSession" {
+        let durability = match decision {
+            "approvedForSession" => Some("session"),
+            "approvedPolicyAmendment" | "deniedPolicyAmendment" => Some("localPersistent"),
+            _ => None,
+        };
+        if let Some(durability) = durability {
             let preview = opened
                 .get("availableChoices")
                 .and_then(Value::as_array)
@@ -171,7 +221,7 @@ impl Host {
                 .flatten()
                 .find_map(|choice| choice["rulePreview"].as_str())
                 .unwrap_or("the same action");
-            put("amendment", json!({ "durability": "session", "rulePreview": preview }));
+            put("amendment", json!({ "durability": durability, "rulePreview": preview }));
         }
         trim(self.profile, "ApprovalResolvedParams", &mut params);
         Value::Object(params)
@@ -220,11 +270,28 @@ pub(crate) fn usual_choices(rule: &str) -> Value {
     ])
 }
 
+/// A choice that writes a rule which stays (APR-5).
+pub(crate) fn persistent_choice(rule: Value) -> Value {
+    json!({
+        "choiceId": "allow_always", "label": "Always allow", "decision": "approvedPolicyAmendment",
+        "scope": "localPersistent", "rulePreview": rule,
+    })
+}
+
+/// The stages of a command.
+fn parts(command: &str) -> impl Iterator<Item = &str> {
+    command.split([';', '|', '&']).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// Whether every stage is one that the pretended parser knows to be harmless.
+pub(crate) fn is_known_safe(command: &str) -> bool {
+    parts(command).all(|part| matches!(part, "pwd" | "true"))
+}
+
 /// A shell subject; `;`, `&&` and `|` separate stages. With more than one stage, `pwd` and `true`
 /// are known to be safe, so that indexes can skip (APR-3).
 pub(crate) fn shell_subject(approval_id: &str, command: &str, root: Option<&str>) -> Value {
-    let mut parts: Vec<&str> =
-        command.split([';', '|', '&']).map(str::trim).filter(|part| !part.is_empty()).collect();
+    let mut parts: Vec<&str> = parts(command).collect();
     if parts.is_empty() {
         parts.push(command);
     }

@@ -55,6 +55,13 @@ impl Host {
         params
     }
 
+    /// A view event, if the host generation has one of this name.
+    pub(crate) fn event_if_known(&mut self, session: &str, method: &str, params: Value) {
+        if self.profile.notification(method).is_some() {
+            self.event(session, method, params);
+        }
+    }
+
     /// Stores a view event without delivering it.
     pub(crate) fn store(&mut self, session: &str, method: &str, params: Value) -> Value {
         let params = match params {

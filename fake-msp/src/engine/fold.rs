@@ -118,6 +118,7 @@ impl View {
                     self.ended.insert(turn);
                 }
             }
+            "turn/retracted" => self.on_retracted(params),
             "item/started" | "item/updated" | "item/completed" => self.on_item(params),
             "approval/requested" => {
                 if let (Some(id), Some(params)) = (text(params, "approvalId"), params.as_object()) {
@@ -199,6 +200,20 @@ impl View {
             self.turn_count += 1;
         }
         self.last_turn = Some(pick(params, &["turnId", "terminal", "reason", "error"]));
+    }
+
+    /// The user message is taken back; an absent or unknown outcome says so too (section 8.2).
+    fn on_retracted(&mut self, params: &Value) {
+        if params["outcome"] == "declined" {
+            return;
+        }
+        let message = self
+            .items
+            .values_mut()
+            .find(|item| item["kind"] == "userMessage" && item["turnId"] == params["turnId"]);
+        if let Some(message) = message {
+            message["retracted"] = true.into();
+        }
     }
 
     fn on_item(&mut self, params: &Value) {

@@ -38,11 +38,17 @@ impl Ids {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Session = 0x100,
+    /// A turn that no client asked for.
+    Turn = 0x200,
     Item = 0x300,
     Approval = 0x400,
     Input = 0x500,
     Record = 0x600,
     Call = 0x700,
+    /// A subagent or a workflow run.
+    Agent = 0x800,
+    /// Stored output.
+    Output = 0x900,
 }
 
 /// A bijective scramble (the finaliser of splitmix64), so that neighbouring seeds look different.

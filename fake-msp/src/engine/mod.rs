@@ -19,16 +19,19 @@ mod gap;
 mod handshake;
 mod history;
 mod ids;
+mod input;
 mod io;
 mod ledger;
 mod log;
 mod plan;
 mod prompts;
+mod repertoire;
 mod restart;
 pub mod script;
 mod sessions;
 mod turns;
 pub(crate) mod words;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -49,6 +52,7 @@ pub use io::{AskHandle, Input, Mode, Options, Output};
 use ledger::{Ledger, Seen};
 pub(crate) use log::Log;
 use plan::Plan;
+pub(crate) use prompts::check_answers;
 pub use restart::Recovery;
 pub use words::WORDS_HELP;
 
@@ -68,7 +72,7 @@ pub(crate) enum After {
     /// Start the next admitted turn if none runs.
     Launch { session: String },
     /// Stop a turn, then launch the next one.
-    Cancel { session: String, turn: String, reason: &'static str },
+    Stop { session: String, turn: String, how: turns::Stop },
     /// Push the stored events after a position (CUR-7).
     Replay { session: String, position: u64 },
     /// Issue every pending request again (HOST-9).
@@ -81,6 +85,12 @@ pub(crate) enum After {
     Settled { session: String, settlement: prompts::Settlement },
     /// A running turn got more input.
     Steered { session: String, turn: TurnRef, input: Value },
+    /// The goal of the session is another one.
+    Goal { session: String, goal: Value },
+    /// Items beside the turn.
+    Work { session: String, effect: work::Effect },
+    /// A notification that is no view event.
+    Broadcast { method: &'static str, params: Value },
 }
 
 /// Where the handshake stands (HSK-1).
@@ -142,6 +152,8 @@ pub(crate) struct Session {
     pub(crate) decisions: BTreeMap<String, approvals::Decision>,
     /// Last admitted settlement of each prompt.
     pub(crate) settlements: BTreeMap<String, prompts::Settlement>,
+    /// What happens beside the turn.
+    pub(crate) work: work::Work,
     /// Params of the `turn/start` of the turn that a script started last.
     pub(crate) request: Option<Value>,
     /// Text that a script streamed since the last whole item: item, delta field, text.
@@ -179,6 +191,9 @@ pub struct Host {
     ledger: Ledger,
     asks: BTreeMap<u64, Ask>,
     asked: u64,
+    /// Activation words of skills that a client changed.
+    skill_states: BTreeMap<String, String>,
+    uploads: work::Uploads,
     /// The session that was started, resumed or addressed last: the script's default.
     current: Option<String>,
     violations: Vec<Violation>,
@@ -202,6 +217,8 @@ impl Host {
             ledger: Ledger::default(),
             asks: BTreeMap::new(),
             asked: 0,
+            skill_states: BTreeMap::new(),
+            uploads: work::Uploads::default(),
             current: None,
             violations: Vec::new(),
             stdout_open: true,
@@ -246,7 +263,7 @@ impl Host {
     /// The next time at which [`Input::Timer`] does something, if any.
     #[must_use]
     pub fn deadline(&self) -> Option<u64> {
-        self.sessions.values().filter_map(|session| session.plan.as_ref()?.due).min()
+        self.next_due().map(|(due, _)| due)
     }
 
     /// What the oracle found so far, in order.
@@ -375,7 +392,13 @@ impl Host {
     }
 
     fn run_command(&mut self, id: &Value, method: &str, params: Map<String, Value>) {
-        let findings = oracle::model::judge(&self.sessions, method, &params);
+        let mut findings = oracle::model::judge(&self.sessions, method, &params);
+        findings.extend(oracle::model::ungranted(
+            self.profile,
+            &self.connection.granted,
+            method,
+            &params,
+        ));
         self.find(method, findings);
         let command_id = params.get("commandId").and_then(Value::as_str).map(str::to_owned);
         if let Some(command_id) = &command_id {
@@ -438,7 +461,7 @@ impl Host {
             "model/list" => self.model_list(params),
             "turn/start" => self.turn_start(params, after),
             "turn/steer" => self.turn_steer(params, after),
-            "turn/cancel" | "turn/interrupt" => self.turn_cancel(params, after),
+            "turn/cancel" | "turn/interrupt" => self.turn_cancel(method, params, after),
             "turn/unqueue" => self.turn_unqueue(params, after),
             "approval/decide" => self.approval_decide(params, after),
             "approval/listPending" => self.approval_list_pending(params),
@@ -449,14 +472,14 @@ impl Host {
             "view/page" => self.view_page(params),
             "view/subscribe" => self.view_subscribe(params, after),
             "view/unsubscribe" => self.view_unsubscribe(params),
-            _ => Err(Refusal::new(-32601, "this fake host does not model the method")),
+            _ => self.execute_work(method, params, after),
         }
     }
 
     fn run_after(&mut self, effect: After) {
         match effect {
             After::Launch { session } => self.launch(&session),
-            After::Cancel { session, turn, reason } => self.cancel_turn(&session, &turn, reason),
+            After::Stop { session, turn, how } => self.stop_turn(&session, &turn, how),
             After::Replay { session, position } => self.replay(&session, position),
             After::Reissue { session } => self.reissue(&session),
             After::Event { session, method, params } => {
@@ -467,6 +490,9 @@ impl Host {
             After::Steered { session, turn, input } => {
                 self.user_message(&session, &turn, &input, true);
             }
+            After::Goal { session, goal } => self.set_goal(&session, goal),
+            After::Work { session, effect } => self.run_effect(&session, effect),
+            After::Broadcast { method, params } => self.notify(method, &params),
         }
     }
 
@@ -478,6 +504,7 @@ impl Host {
                 let mut findings = oracle::check_params(self.profile, method, &params);
                 findings.extend(oracle::model::judge(&self.sessions, method, &params));
                 self.find(method, findings);
+                self.on_engaged(&params);
             }
             _ => self.note("notification", ("method", "TOL-6", "unknown notification")),
         }
@@ -521,6 +548,7 @@ impl Host {
                 if let Some(turn) = active {
                     self.cancel_turn(&session, &turn.turn_id, "the host is closing");
                 }
+                self.end_work(&session);
             }
         }
         self.end(Output::Exit { code: 0 });
@@ -531,6 +559,7 @@ impl Host {
         self.out.push_back(last);
         for session in self.sessions.values_mut() {
             session.plan = None;
+            session.work.clear();
         }
         self.ended = true;
     }

@@ -1,37 +1,41 @@
-//! What the obliging host plays in a turn.
+//! What the obliging host plays in a turn: a queue of steps with one timer.
 //!
-//! Purpose: a queue of steps with one timer; [`WORDS_HELP`](super::WORDS_HELP) says what starts
-//! which queue. Invariants: one item is open at a time; each opened item is completed before the
-//! turn ends (HOST-11); nothing is executed; memory of a burst is bounded: a text is collected up
-//! to [`TEXT_BYTES_MAX`] and cut to [`INLINE_BYTES_MAX`] beyond it, and frames are made one by one
-//! when they are pulled. Rules: ITM-1..9, TRN-11, TRN-12.
+//! [`super::repertoire`] fills the queue. Invariants: one item is open at a time, items with a
+//! timetable of their own aside; each opened item is completed before the turn ends (HOST-11);
+//! nothing is executed; memory of a burst is bounded: a text is collected up to [`TEXT_BYTES_MAX`]
+//! and cut to [`INLINE_BYTES_MAX`] beyond it, and frames are made one by one when they are pulled.
+//! Rules: ITM-1..9, TRN-11, TRN-12.
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-use super::approvals::{Opening, shell_subject};
+use super::approvals::Opening;
+use super::fold::is_open;
 use super::ids::rfc3339;
-use super::turns::{Admitted, input_text};
-use super::words::{self, Word};
+use super::input::input_text;
+use super::turns::Admitted;
+use super::work::Change;
 use super::{Host, Kind, TurnRef};
 use crate::profiles::trim;
 
-/// Time between two streamed words, in milliseconds.
-const PACE_MS: u64 = 12;
+/// Time between two steps that a person may watch, in milliseconds.
+pub(super) const PACE_MS: u64 = 12;
 /// A message is completed with its full text up to this size, in bytes.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 /// Inline budget of cut surfaces, in bytes (ITM-7).
-const INLINE_BYTES_MAX: usize = 64 * 1024;
+pub(super) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 /// The rest of a turn.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    turn: TurnRef,
-    steps: VecDeque<Step>,
+    pub(super) turn: TurnRef,
+    pub(super) steps: VecDeque<Step>,
     /// When the next step is due; `None` while something else must happen first.
     pub(crate) due: Option<u64>,
-    open: Option<Open>,
+    pub(super) open: Option<Open>,
+    /// Items with a timetable of their own that the turn waits for.
+    children: Vec<String>,
     started_ms: u64,
     first_token_ms: Option<u64>,
     prompt_tokens: u64,
@@ -39,31 +43,91 @@ pub(crate) struct Plan {
 }
 
 #[derive(Debug)]
-enum Step {
+pub(super) enum Step {
     Reason,
     Speak,
-    Tool { tool: &'static str, args: String, approval: Option<String> },
-    Delta { part: usize, text: String },
-    Burst { left: u64, bytes: usize, letter: u8 },
-    Approve { command: String },
-    Gap { messages: u64 },
-    Ask,
-    Close { status: &'static str, failure: Option<String> },
+    Tool {
+        tool: &'static str,
+        args: String,
+        approval: Option<String>,
+    },
+    Delta {
+        part: usize,
+        text: String,
+    },
+    Burst {
+        left: u64,
+        bytes: usize,
+        letter: u8,
+    },
+    /// Messages that are not delivered, then the notice of it.
+    Gap {
+        messages: u64,
+    },
+    /// Asks for the open tool call: its subject, and which choices are offered.
+    Approve {
+        subject: Value,
+        offer: Offer,
+    },
+    /// The policy answers for the open tool call without asking.
+    Policy {
+        decision: &'static str,
+    },
+    Ask {
+        questions: Value,
+        auto_ms: Option<u64>,
+    },
+    Close {
+        status: &'static str,
+        set: Value,
+    },
+    /// A view event of the turn; left out where the host generation has none of that name.
+    Event {
+        method: &'static str,
+        params: Value,
+    },
+    /// An item with a timetable of its own.
+    Child {
+        item: Map<String, Value>,
+        life: Vec<Change>,
+    },
+    /// The foreground is done, children still run.
+    Foreground,
+    /// Goes on when all children have ended.
+    Await,
+    Goal(Value),
+    Compact,
+    Shell {
+        text: String,
+    },
     Wait,
-    End { error: Option<String> },
+    End {
+        error: Option<String>,
+    },
+}
+
+/// What an approval offers beside "once" and "no".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offer {
+    /// For this session.
+    Session,
+    /// A rule that stays, and when the outcome of writing it is told.
+    Rule { late: bool },
+    /// Nothing: a protected write (APR-6).
+    Protected,
 }
 
 /// The item that is open.
 #[derive(Debug)]
-struct Open {
-    item: Map<String, Value>,
+pub(super) struct Open {
+    pub(super) item: Map<String, Value>,
     /// Collected text; reasoning has several parts.
-    parts: Vec<String>,
+    pub(super) parts: Vec<String>,
     cut: bool,
 }
 
 impl Open {
-    fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         self.item["itemId"].as_str().unwrap_or_default()
     }
 
@@ -79,7 +143,7 @@ impl Open {
         }
     }
 
-    fn collect(&mut self, part: usize, text: &str) {
+    pub(super) fn collect(&mut self, part: usize, text: &str) {
         let max = if self.kind() == "agentMessage" { TEXT_BYTES_MAX } else { INLINE_BYTES_MAX };
         while self.parts.len() <= part {
             self.parts.push(String::new());
@@ -92,16 +156,27 @@ impl Open {
     }
 }
 
+impl Plan {
+    /// What a cancelled tool call says beside its status.
+    pub(super) fn closing_members(&self, reason: &str) -> Value {
+        match &self.open {
+            Some(open) if open.kind() == "toolCall" => json!({ "failureReason": reason }),
+            _ => json!({}),
+        }
+    }
+}
+
 impl Host {
     /// Plans a turn that was just launched.
     pub(super) fn plan_turn(&mut self, session: &str, admitted: &Admitted) {
         let prompt = input_text(&admitted.request);
-        let steps = self.steps_for(session, &prompt);
+        let steps = self.steps_for(session, admitted, &prompt);
         let plan = Plan {
             turn: admitted.turn.clone(),
             steps: steps.into(),
             due: Some(self.now + PACE_MS),
             open: None,
+            children: Vec::new(),
             started_ms: self.now,
             first_token_ms: None,
             prompt_tokens: prompt.len() as u64 / 4 + 1,
@@ -112,84 +187,28 @@ impl Host {
         }
     }
 
-    fn steps_for(&mut self, session: &str, prompt: &str) -> Vec<Step> {
-        let mut steps = Vec::new();
-        match words::read(prompt) {
-            Word::Wait => steps.push(Step::Wait),
-            Word::Fail { kind } => steps.push(Step::End { error: Some(kind) }),
-            Word::Burst { deltas, bytes } => {
-                steps.push(Step::Speak);
-                steps.push(Step::Burst { left: deltas, bytes, letter: b'a' });
-                steps.push(Step::Close { status: "completed", failure: None });
-                steps.push(Step::End { error: None });
-            }
-            Word::Gap { messages } => {
-                steps.extend(thought());
-                steps.push(Step::Gap { messages });
-                steps.extend(
-                    speech("You were sent a gap. A page has what was left out.").split_off(1),
-                );
-            }
-            Word::Tool { deltas } => {
-                steps.push(Step::Tool { tool: "bash", args: "{}".into(), approval: None });
-                for number in 1..=deltas {
-                    steps.push(Step::Delta { part: 0, text: format!("line {number}\n") });
-                }
-                steps.push(Step::Close { status: "completed", failure: None });
-                steps.extend(speech("The tool card is complete. Nothing was executed."));
-            }
-            Word::Ask => {
-                steps.extend(thought());
-                let args = "{\"questions\":1}".into();
-                steps.push(Step::Tool { tool: "request_user_input", args, approval: None });
-                steps.push(Step::Ask);
-            }
-            Word::Run { command } => {
-                steps.extend(thought());
-                let asks = self.must_ask(session, &command);
-                let description = "A command that the fake host only pretends to run";
-                let args = json!({ "command": command, "description": description }).to_string();
-                let approval = asks.then(|| self.ids.next(Kind::Approval));
-                steps.push(Step::Tool { tool: "bash", args, approval });
-                if asks {
-                    steps.push(Step::Approve { command });
-                } else {
-                    steps.extend(pretended_run());
-                }
-            }
-            Word::Answer => {
-                steps.extend(thought());
-                let line = words::first_line(prompt);
-                steps.extend(speech(&format!(
-                    "This is fake-msp, a fake Muse host ({}). No model was called. You wrote: \
-                     \"{line}\". Try: run ls -la.",
-                    self.profile.version
-                )));
-            }
-        }
-        steps
-    }
-
-    fn must_ask(&self, session: &str, command: &str) -> bool {
-        self.sessions.get(session).is_some_and(|target| {
-            let runs_all =
-                self.profile.allow_all_runs && target.log.view().mode["mode"] == "allowAll";
-            !runs_all && !target.allowed.contains(command)
-        })
-    }
-
-    /// Plays every step that is due.
+    /// Plays every step that is due, the earliest first; at one time plans come before other work.
     pub(super) fn run_due(&mut self) {
-        loop {
-            let due = self.sessions.iter().find_map(|(id, session)| {
-                let due = session.plan.as_ref()?.due?;
-                (due <= self.now).then(|| id.clone())
-            });
-            match due {
-                Some(session) => self.step(&session),
-                None => return,
+        while let Some((due, session)) = self.next_due()
+            && due <= self.now
+        {
+            let target = &self.sessions[&session];
+            let plan = target.plan.as_ref().and_then(|plan| plan.due);
+            match plan {
+                Some(at) if at == due => self.step(&session),
+                _ => self.step_work(&session, due),
             }
         }
+    }
+
+    /// The time of the next step and its session.
+    pub(super) fn next_due(&self) -> Option<(u64, String)> {
+        let due = |target: &super::Session| {
+            let plan = target.plan.as_ref().and_then(|plan| plan.due);
+            plan.into_iter().chain(target.work.due()).min()
+        };
+        let all = self.sessions.iter().filter_map(|(id, target)| Some((due(target)?, id)));
+        all.min_by_key(|(due, _)| *due).map(|(due, id)| (due, id.clone()))
     }
 
     fn step(&mut self, session: &str) {
@@ -200,11 +219,29 @@ impl Host {
         let due = plan.due.unwrap_or(self.now);
         match plan.steps.pop_front() {
             None | Some(Step::Wait) => plan.due = None,
-            Some(Step::Reason) => self.open(session, &mut plan, reasoning()),
-            Some(Step::Speak) => self.open(session, &mut plan, message()),
+            Some(Step::Reason) => {
+                let item = object(json!({ "kind": "reasoning", "summary": [] }));
+                self.open(session, &mut plan, item);
+            }
+            Some(Step::Speak) => {
+                let item = object(json!({ "kind": "agentMessage", "text": "" }));
+                self.open(session, &mut plan, item);
+            }
+            Some(Step::Gap { messages }) => {
+                let after = self.lose_messages(session, &plan.turn, messages);
+                let item = object(json!({ "kind": "agentMessage", "text": "" }));
+                self.open(session, &mut plan, item);
+                self.name_gap(session, &after);
+            }
             Some(Step::Tool { tool, args, approval }) => {
                 let call = self.ids.next(Kind::Call);
-                self.open(session, &mut plan, tool_call(tool, &call, &args, approval));
+                let mut item = object(json!({
+                    "kind": "toolCall", "tool": tool, "callId": call, "args": args,
+                }));
+                if let Some(approval) = approval {
+                    item.insert("approvalId".into(), approval.into());
+                }
+                self.open(session, &mut plan, item);
             }
             Some(Step::Delta { part, text }) => {
                 self.stream(session, &mut plan, part, &text);
@@ -214,26 +251,64 @@ impl Host {
                 plan.steps.push_front(step);
                 plan.due = None;
             }
-            Some(Step::Approve { command }) => {
-                self.ask_approval(session, &plan, &command);
+            Some(Step::Approve { subject, offer }) => {
+                self.ask_approval(session, &plan, subject, offer);
+            }
+            Some(Step::Policy { decision }) => self.decide_by_policy(session, &mut plan, decision),
+            Some(Step::Ask { questions, auto_ms }) => {
+                self.ask_question(session, &plan, questions, auto_ms);
                 plan.due = None;
             }
-            Some(Step::Gap { messages }) => {
-                let after = self.lose_messages(session, &plan.turn, messages);
-                self.open(session, &mut plan, message());
-                self.name_gap(session, &after);
+            Some(Step::Close { status, set }) => self.close(session, &mut plan, status, &set),
+            Some(Step::Event { method, mut params }) => {
+                if method.starts_with("turn/") {
+                    params["turnId"] = plan.turn.turn_id.as_str().into();
+                }
+                // A retry is announced before its delay, not after.
+                plan.due = Some(due + params["retryDelayMs"].as_u64().unwrap_or(0));
+                self.event_if_known(session, method, params);
             }
-            Some(Step::Ask) => {
-                self.ask_question(session, &plan);
-                plan.due = None;
+            Some(Step::Child { item, life }) => {
+                let turn = Some(plan.turn.turn_id.as_str());
+                plan.children.push(self.begin_item(session, turn, item, life.into()));
             }
-            Some(Step::Close { status, failure }) => {
-                self.close(session, &mut plan, status, failure);
+            Some(Step::Foreground) => self.end_foreground(session, &plan),
+            Some(Step::Await) => {
+                if self.any_open(session, &plan.children) {
+                    plan.steps.push_front(Step::Await);
+                    plan.due = None;
+                }
+            }
+            Some(Step::Goal(goal)) => self.set_goal(session, goal),
+            Some(Step::Compact) => {
+                plan.children.extend(self.begin_compaction(session, &plan.turn.turn_id, "auto"));
+            }
+            Some(Step::Shell { text }) => {
+                let (turn, command) = (plan.turn.turn_id.as_str(), plan.turn.command_id.as_str());
+                plan.children.push(self.begin_shell(session, command, &text, Some(turn)));
             }
             Some(Step::End { error }) => return self.end_turn(session, &plan, error),
         }
         if let Some(target) = self.sessions.get_mut(session) {
             target.plan = Some(plan);
+        }
+    }
+
+    fn any_open(&self, session: &str, items: &[String]) -> bool {
+        let Some(target) = self.sessions.get(session) else { return false };
+        let view = target.log.view();
+        items.iter().filter_map(|id| view.items.get(id)).any(is_open)
+    }
+
+    /// An item ended: a plan that waits for its children looks again.
+    pub(super) fn wake_plan(&mut self, session: &str) {
+        let now = self.now;
+        let plan = self.sessions.get_mut(session).and_then(|target| target.plan.as_mut());
+        if let Some(plan) = plan
+            && plan.due.is_none()
+            && matches!(plan.steps.front(), Some(Step::Await))
+        {
+            plan.due = Some(now);
         }
     }
 
@@ -256,13 +331,13 @@ impl Host {
         self.delta(session, &id, &field, text);
     }
 
-    /// Completes the open item with what was collected.
+    /// Completes the open item with what was collected and other members.
     pub(super) fn close(
         &mut self,
         session: &str,
         plan: &mut Plan,
         status: &'static str,
-        failure: Option<String>,
+        set: &Value,
     ) {
         let Some(mut open) = plan.open.take() else { return };
         let mut text = open.parts.first().cloned().unwrap_or_default();
@@ -279,11 +354,30 @@ impl Host {
                 open.item.insert("text".into(), text.into())
             }
         };
-        if let Some(failure) = failure {
-            open.item.insert("failureReason".into(), failure.into());
+        for (name, value) in set.as_object().into_iter().flatten() {
+            open.item.insert(name.clone(), value.clone());
         }
         trim(self.profile, "Item", &mut open.item);
         self.close_item(session, &Value::Object(open.item), status);
+    }
+
+    /// Completes an open item as it stands.
+    fn close_item(&mut self, session: &str, item: &Value, status: &str) {
+        let mut item = item.clone();
+        item["revision"] = (item["revision"].as_u64().unwrap_or(0) + 1).into();
+        item["status"] = status.into();
+        item["recordedAt"] = rfc3339(self.now).into();
+        self.event(session, "item/completed", json!({ "item": item }));
+    }
+
+    fn end_foreground(&mut self, session: &str, plan: &Plan) {
+        let Some(target) = self.sessions.get(session) else { return };
+        let items = &target.log.view().items;
+        let children = plan.children.iter().filter_map(|id| items.get(id));
+        let agents: Vec<&Value> =
+            children.filter(|item| is_open(item)).map(|item| &item["subagentId"]).collect();
+        let params = json!({ "turnId": plan.turn.turn_id, "blockingAgents": agents });
+        self.event_if_known(session, "turn/foregroundCompleted", params);
     }
 
     fn end_turn(&mut self, session: &str, plan: &Plan, error: Option<String>) {
@@ -324,6 +418,7 @@ impl Host {
             self.event(session, "session/tokenUsage", tokens);
         }
         self.event(session, "turn/completed", end);
+        self.tell_rules(session);
         self.launch(session);
     }
 
@@ -354,140 +449,42 @@ impl Host {
         }
     }
 
-    fn ask_approval(&mut self, session: &str, plan: &Plan, command: &str) {
+    fn ask_approval(&mut self, session: &str, plan: &Plan, subject: Value, offer: Offer) {
         let Some(open) = &plan.open else { return };
         let member = |name: &str| open.item[name].as_str().unwrap_or_default();
-        let root = self.sessions.get(session).and_then(|s| s.log.birth().workspace_root.clone());
-        let approval_id = member("approvalId");
         self.open_approval(
             session,
             &Opening {
-                approval_id,
+                approval_id: member("approvalId"),
                 turn_id: &plan.turn.turn_id,
                 item_id: open.id(),
                 call_id: member("callId"),
                 tool: member("tool"),
                 args: member("args"),
-                subject: shell_subject(approval_id, command, root.as_deref()),
+                subject,
             },
+            offer,
         );
     }
 
-    fn ask_question(&mut self, session: &str, plan: &Plan) {
+    fn ask_question(&mut self, session: &str, plan: &Plan, questions: Value, auto_ms: Option<u64>) {
         let Some(open) = &plan.open else { return };
-        let prompt = json!({
+        let mut prompt = json!({
             "userInputId": self.ids.next(Kind::Input),
             "turnId": plan.turn.turn_id,
             "itemId": open.id(),
             "toolCallId": open.item["callId"],
             "toolName": open.item["tool"],
-            "questions": [{
-                "id": "colour",
-                "header": "Colour",
-                "question": "Which colour should the fake bicycle shed have?",
-                "selection": { "mode": "single" },
-                "options": [
-                    { "label": "Green", "description": "Calm." },
-                    { "label": "Red", "description": "Fast." },
-                ],
-            }],
+            "questions": questions,
         });
+        if let Some(auto_ms) = auto_ms {
+            prompt["autoResolutionMs"] = auto_ms.into();
+        }
         self.open_prompt(session, prompt);
     }
-
-    /// The last stage was allowed: pretend to run.
-    pub(super) fn plan_approved(&mut self, session: &str, for_session: bool) {
-        let Some(target) = self.sessions.get_mut(session) else { return };
-        let Some(plan) = &mut target.plan else { return };
-        if for_session {
-            let args = plan.open.as_ref().and_then(|open| open.item["args"].as_str());
-            let args = args.and_then(|args| serde_json::from_str::<Value>(args).ok());
-            let command = args.and_then(|args| args["command"].as_str().map(str::to_owned));
-            target.allowed.extend(command);
-        }
-        plan.steps = pretended_run().into();
-        plan.due = Some(self.now);
-    }
-
-    /// A stage was rejected: the item ends rejected and the turn goes on (APR-10).
-    pub(super) fn plan_rejected(&mut self, session: &str, feedback: Option<&str>) {
-        let now = self.now;
-        let plan = self.sessions.get_mut(session).and_then(|target| target.plan.as_mut());
-        let Some(plan) = plan else { return };
-        let failure = Some("rejected by the user".to_owned());
-        let mut steps = vec![Step::Close { status: "rejected", failure }];
-        let heard = if feedback.is_some() { " I read your feedback." } else { "" };
-        steps.extend(speech(&format!("You rejected the command, so nothing happened.{heard}")));
-        plan.steps = steps.into();
-        plan.due = Some(now);
-    }
-
-    /// The question was settled.
-    pub(super) fn plan_settled(&mut self, session: &str, outcome: &str) {
-        let now = self.now;
-        let plan = self.sessions.get_mut(session).and_then(|target| target.plan.as_mut());
-        let Some(plan) = plan else { return };
-        let mut steps = vec![
-            Step::Delta { part: 0, text: format!("{outcome}\n") },
-            Step::Close { status: "completed", failure: None },
-        ];
-        steps.extend(speech(&format!("The question was {outcome}. Thank you.")));
-        plan.steps = steps.into();
-        plan.due = Some(now);
-    }
 }
 
-/// A thought of two parts.
-fn thought() -> Vec<Step> {
-    let part = |part: usize, text: &str| Step::Delta { part, text: text.to_owned() };
-    vec![
-        Step::Reason,
-        part(0, "Reading "),
-        part(0, "the prompt."),
-        part(1, "Nothing needs a model here."),
-        Step::Close { status: "completed", failure: None },
-    ]
-}
-
-/// A message, word by word, and the end of the turn.
-fn speech(text: &str) -> Vec<Step> {
-    let mut steps = vec![Step::Speak];
-    let words = text.split_inclusive(' ');
-    steps.extend(words.map(|word| Step::Delta { part: 0, text: word.to_owned() }));
-    steps.push(Step::Close { status: "completed", failure: None });
-    steps.push(Step::End { error: None });
-    steps
-}
-
-fn pretended_run() -> Vec<Step> {
-    let line = |text: &str| Step::Delta { part: 0, text: text.to_owned() };
-    let mut steps = vec![
-        line("(fake host) "),
-        line("nothing was executed\n"),
-        Step::Close { status: "completed", failure: None },
-    ];
-    steps.extend(speech("I pretended to run the command. Nothing was executed."));
-    steps
-}
-
-fn reasoning() -> Map<String, Value> {
-    object(json!({ "kind": "reasoning", "summary": [] }))
-}
-
-fn message() -> Map<String, Value> {
-    object(json!({ "kind": "agentMessage", "text": "" }))
-}
-
-fn tool_call(tool: &str, call: &str, args: &str, approval: Option<String>) -> Map<String, Value> {
-    let mut item =
-        object(json!({ "kind": "toolCall", "tool": tool, "callId": call, "args": args }));
-    if let Some(approval) = approval {
-        item.insert("approvalId".into(), approval.into());
-    }
-    item
-}
-
-fn object(value: Value) -> Map<String, Value> {
+pub(super) fn object(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(object) => object,
         _ => Map::new(),

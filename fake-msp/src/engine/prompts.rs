@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::fold::Prompt;
 use super::ids::rfc3339;
+use super::repertoire::answer_text;
 use super::sessions::str_of;
 use super::{After, Host, Refusal, Reply};
 use crate::profiles::trim;
@@ -49,8 +50,17 @@ impl Host {
                     .map_err(|text| Refusal::new(-32057, text).with("userInputId", id))?;
                 "answered"
             }
-            "userInput/clarify" => "clarified",
-            "userInput/interrupt" => "interrupted",
+            "userInput/clarify" => {
+                check_clarification(&params["clarification"])
+                    .map_err(|text| Refusal::new(-32057, text).with("userInputId", id))?;
+                "clarified"
+            }
+            "userInput/interrupt" => {
+                // Confirmed answers are kept; which of them is up to the client.
+                check_partial(prompt, &params.get("answers").cloned().unwrap_or(json!([])))
+                    .map_err(|text| Refusal::new(-32057, text).with("userInputId", id))?;
+                "interrupted"
+            }
             _ => "cancelled",
         };
         let command_id = str_of(params, "commandId").unwrap_or_default().to_owned();
@@ -70,7 +80,14 @@ impl Host {
     pub(super) fn open_prompt(&mut self, session: &str, params: Value) -> Value {
         let params = self.event(session, "userInput/requested", params);
         self.ask_client("userInput/request", &params);
+        self.start_countdown(session, &params);
         params
+    }
+
+    /// Somebody looks at the prompt (UIN-3).
+    pub(super) fn on_engaged(&mut self, params: &Map<String, Value>) {
+        let session = str_of(params, "sessionId").unwrap_or_default();
+        self.stop_countdown(session, str_of(params, "userInputId").unwrap_or_default());
     }
 
     pub(super) fn on_settled(&mut self, session: &str, settlement: &Settlement) {
@@ -82,9 +99,13 @@ impl Host {
         self.settle_prompt(session, id, settlement.outcome, &settlement.details, command);
         match (settlement.outcome, turn) {
             ("interrupted", Some(turn)) => {
+                let plan = self.sessions.get_mut(session).and_then(|target| target.plan.as_mut());
+                if let Some(open) = plan.and_then(|plan| plan.open.as_mut()) {
+                    open.collect(0, &answer_text(&settlement.details));
+                }
                 self.cancel_turn(session, &turn, "interrupted by the client");
             }
-            _ => self.plan_settled(session, settlement.outcome),
+            _ => self.plan_settled(session, settlement.outcome, &settlement.details),
         }
     }
 
@@ -107,6 +128,7 @@ impl Host {
         }
         let params = self.settlement_params(id, outcome, details, command_id);
         self.event(session, "userInput/settled", params);
+        self.stop_countdown(session, id);
     }
 
     /// Params of `userInput/settled` (UIN-4).
@@ -133,7 +155,7 @@ impl Host {
 }
 
 /// Compares answers with the questions (UIN-1).
-fn check_answers(prompt: &Prompt, answers: &Value) -> Result<(), String> {
+pub(crate) fn check_answers(prompt: &Prompt, answers: &Value) -> Result<(), String> {
     let questions = prompt.get("questions").as_array().map(Vec::as_slice).unwrap_or_default();
     let answers = answers.as_array().map(Vec::as_slice).unwrap_or_default();
     if answers.len() != questions.len() {
@@ -149,12 +171,38 @@ fn check_answers(prompt: &Prompt, answers: &Value) -> Result<(), String> {
     Ok(())
 }
 
+/// Any of the questions, each at most once.
+fn check_partial(prompt: &Prompt, answers: &Value) -> Result<(), String> {
+    let questions = prompt.get("questions").as_array().map(Vec::as_slice).unwrap_or_default();
+    let answers = answers.as_array().map(Vec::as_slice).unwrap_or_default();
+    for (index, answer) in answers.iter().enumerate() {
+        let again = answers[..index].iter().any(|old| old["questionId"] == answer["questionId"]);
+        let question = questions.iter().find(|question| question["id"] == answer["questionId"]);
+        match question {
+            Some(question) if !again => check_answer(question, answer)?,
+            _ => return Err("one answer for each question".into()),
+        }
+    }
+    Ok(())
+}
+
+fn check_clarification(clarification: &Value) -> Result<(), String> {
+    let text = clarification["content"].as_str().unwrap_or_default();
+    if clarification["format"] != "text" || text.chars().count() > TEXT_CHARS_MAX {
+        return Err("a clarification is a text of at most 500 characters".into());
+    }
+    Ok(())
+}
+
 fn check_answer(question: &Value, answer: &Value) -> Result<(), String> {
     let too_long = |name: &str| {
         answer[name].as_str().is_some_and(|text| text.chars().count() > TEXT_CHARS_MAX)
     };
     if too_long("freeText") || too_long("note") {
         return Err("free text and notes have at most 500 characters".into());
+    }
+    if answer.get("attachments").is_some() {
+        return Err("attachments are reserved".into());
     }
     let options = question["options"].as_array().map(Vec::as_slice).unwrap_or_default();
     let offered = |label: &Value| options.iter().any(|option| option["label"] == *label);

@@ -36,6 +36,7 @@ impl Host {
             session.loaded = false;
             session.subscribed = false;
             session.plan = None;
+            session.work.clear();
             session.waiting.clear();
             session.streamed.clear();
         }

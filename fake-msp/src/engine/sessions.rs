@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::fold::Birth;
 use super::ids::rfc3339;
-use super::{After, Host, Kind, Log, Refusal, Reply, Session};
+use super::{After, Host, Kind, Log, Refusal, Reply, Session, work};
 use crate::profiles::trim;
 
 const PROVIDER: &str = "fake";
@@ -74,6 +74,7 @@ impl Host {
             allowed: BTreeSet::new(),
             decisions: BTreeMap::new(),
             settlements: BTreeMap::new(),
+            work: work::Work::default(),
             request: None,
             streamed: BTreeMap::new(),
         };

@@ -9,18 +9,38 @@
 
 use serde_json::{Map, Value, json};
 
-use super::fold::text;
-use super::ids::rfc3339;
 use super::sessions::str_of;
-use super::{After, Host, Kind, Mode, Refusal, Reply, TurnRef};
-use crate::profiles::trim;
+use super::{After, Host, Mode, Refusal, Reply, TurnRef};
+
+/// Where a turn comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// `turn/start`.
+    Prompt,
+    /// A goal command on an idle session.
+    Goal,
+    /// `workflow/resume` on an idle session.
+    Workflow,
+}
 
 /// A turn that was admitted and has not started.
 #[derive(Clone, Debug)]
 pub(crate) struct Admitted {
     pub(crate) turn: TurnRef,
-    /// The params of its `turn/start`.
+    /// The params of the command that asked for it.
     pub(crate) request: Value,
+    pub(crate) origin: Origin,
+}
+
+/// How a turn is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// `turn/cancel`.
+    Cancel,
+    /// `turn/interrupt`, and whether the user message is to be taken back.
+    Interrupt { retract: bool },
+    /// `ifBusy: replace`.
+    Replace,
 }
 
 impl Host {
@@ -29,13 +49,12 @@ impl Host {
         params: &Map<String, Value>,
         after: &mut Vec<After>,
     ) -> Reply {
-        let granted = self.connection.granted.contains(&"userShell");
-        let session = self.loaded(params)?;
-        check_input(params)?;
-        if params.get("userShell").is_some() && !granted {
-            let refusal = Refusal::new(-32010, "userShell needs the userShell capability");
-            return Err(refusal.with("capability", "userShell"));
+        self.loaded(params)?;
+        if params.get("userShell").is_some() && self.profile.has("TurnStartParams", "userShell") {
+            self.need("userShell", "turn/start.userShell")?;
         }
+        self.check_input(params, true)?;
+        let session = self.loaded(params)?;
         let id = session.log.session_id.clone();
         let command_id = str_of(params, "commandId").unwrap_or_default().to_owned();
         let active = session.log.view().active.clone();
@@ -54,12 +73,12 @@ impl Host {
         }
         // For a fresh turn the turn id is the command id (CMD-11).
         let turn = TurnRef { turn_id: command_id.clone(), command_id: command_id.clone() };
-        let admitted = Admitted { turn, request: Value::Object(params.clone()) };
+        let request = Value::Object(params.clone());
+        let admitted = Admitted { turn, request, origin: Origin::Prompt };
         match (busy, policy, active) {
             (true, "replace", Some(active)) => {
                 session.waiting.push_front(admitted);
-                let (turn, reason) = (active.turn_id, "replaced by another turn");
-                after.push(After::Cancel { session: id, turn, reason });
+                after.push(After::Stop { session: id, turn: active.turn_id, how: Stop::Replace });
                 Ok(ack(&command_id, false, "queued"))
             }
             (true, _, _) => {
@@ -79,8 +98,9 @@ impl Host {
         params: &Map<String, Value>,
         after: &mut Vec<After>,
     ) -> Reply {
+        self.loaded(params)?;
+        self.check_input(params, false)?;
         let session = self.loaded(params)?;
-        check_input(params)?;
         let expected = str_of(params, "expectedTurnId").unwrap_or_default();
         let command_id = str_of(params, "commandId").unwrap_or_default();
         let turn = session.log.view().active.clone().filter(|turn| turn.turn_id == expected);
@@ -99,6 +119,7 @@ impl Host {
     /// `turn/cancel` and `turn/interrupt`: the ack says admitted, the view says stopped (TRN-5).
     pub(super) fn turn_cancel(
         &mut self,
+        method: &str,
         params: &Map<String, Value>,
         after: &mut Vec<After>,
     ) -> Reply {
@@ -111,10 +132,14 @@ impl Host {
             // The word is not published; a client reads it as "already ended".
             return Err(Refusal::rejected(command_id, "turn_not_running"));
         };
-        after.push(After::Cancel {
+        let retract = params.get("retract") == Some(&Value::Bool(true));
+        after.push(After::Stop {
             session: session.log.session_id.clone(),
             turn: turn.turn_id.clone(),
-            reason: "cancelled by the client",
+            how: match method {
+                "turn/interrupt" => Stop::Interrupt { retract },
+                _ => Stop::Cancel,
+            },
         });
         Ok(json!({ "commandId": command_id, "status": "accepted", "turnId": turn.turn_id }))
     }
@@ -147,70 +172,52 @@ impl Host {
         }
         let Some(admitted) = target.waiting.pop_front() else { return };
         self.event(session, "turn/started", admitted.turn.to_value());
-        self.user_message(session, &admitted.turn, &admitted.request, false);
+        if admitted.origin == Origin::Prompt {
+            self.user_message(session, &admitted.turn, &admitted.request, false);
+        }
         if self.options.mode == Mode::Obliging {
             self.plan_turn(session, &admitted);
         }
     }
 
-    /// The `userMessage` item of a `turn/start` or a steer: completed at once (ITM-3).
-    pub(crate) fn user_message(
-        &mut self,
-        session: &str,
-        turn: &TurnRef,
-        request: &Value,
-        steered: bool,
-    ) -> Value {
-        let item = self.user_message_item(turn, request, steered);
-        self.event(session, "item/completed", json!({ "item": item }))
+    /// Plays an admitted stop. The first terminal wins: a turn that ended meanwhile stays as it is.
+    pub(super) fn stop_turn(&mut self, session: &str, turn_id: &str, how: Stop) {
+        let active = self.sessions.get(session).and_then(|target| target.log.view().active.clone());
+        let Some(turn) = active.filter(|turn| turn.turn_id == turn_id) else { return };
+        let reason = match how {
+            Stop::Cancel => "cancelled by the client",
+            Stop::Interrupt { .. } => "interrupted by the client",
+            Stop::Replace => "replaced by another turn",
+        };
+        if matches!(how, Stop::Interrupt { .. }) {
+            self.pause_goal_of(session, turn_id);
+        }
+        if how == (Stop::Interrupt { retract: true }) {
+            self.retract(session, &turn);
+        }
+        self.cancel_turn(session, turn_id, reason);
     }
 
-    /// The item alone, for scripts that send it themselves.
-    pub(crate) fn user_message_item(
-        &mut self,
-        turn: &TurnRef,
-        request: &Value,
-        steered: bool,
-    ) -> Value {
-        let mut item = Map::new();
-        let mut put = |name: &str, value: Value| item.insert(name.to_owned(), value);
-        put("itemId", self.ids.next(Kind::Item).into());
-        put("kind", "userMessage".into());
-        put("turnId", turn.turn_id.as_str().into());
-        put("revision", 1.into());
-        put("status", "completed".into());
-        put("recordedAt", rfc3339(self.now).into());
-        put("text", input_text(request).into());
-        put("commandId", request["commandId"].clone());
-        if let Some(display) = text(request, "displayText") {
-            put("displayText", display.into());
+    /// Takes the user message back while the model has not said anything yet. A host that cannot say
+    /// `declined` says nothing then: a client reads an absent outcome as accepted.
+    fn retract(&mut self, session: &str, turn: &TurnRef) {
+        let Some(target) = self.sessions.get(session) else { return };
+        let mut items = target.log.view().items.values();
+        let answered =
+            items.any(|item| item["turnId"] == turn.turn_id && item["kind"] != "userMessage");
+        let mut params = turn.to_value();
+        match (self.profile.has("TurnRetractedParams", "outcome"), answered) {
+            (false, true) => return,
+            (false, false) => {}
+            (true, answered) => {
+                params["outcome"] = if answered { "declined" } else { "accepted" }.into();
+            }
         }
-        if steered {
-            put("steered", true.into());
-        }
-        let attachments: Vec<Value> = request["input"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(|part| part["type"] == "image")
-            .map(|part| {
-                let mut shown = Map::new();
-                for name in ["type", "mediaType", "width", "height"] {
-                    if let Some(value) = part.get(name).filter(|value| !value.is_null()) {
-                        shown.insert(name.to_owned(), value.clone());
-                    }
-                }
-                Value::Object(shown)
-            })
-            .collect();
-        if !attachments.is_empty() {
-            put("attachments", attachments.into());
-        }
-        trim(self.profile, "Item", &mut item);
-        Value::Object(item)
+        self.event(session, "turn/retracted", params);
     }
 
-    /// Closes everything that is open in a turn and ends it as cancelled.
+    /// Closes what is open in a turn and ends it as cancelled. Background tools go on: they have
+    /// commands of their own (TRN-12).
     pub(super) fn cancel_turn(&mut self, session: &str, turn_id: &str, reason: &'static str) {
         let Some(target) = self.sessions.get_mut(session) else { return };
         let view = target.log.view();
@@ -237,59 +244,18 @@ impl Host {
         }
         // The plan knows the text that was streamed; what it did not open comes from the view.
         if let Some(mut plan) = plan {
-            self.close(session, &mut plan, "cancelled", None);
+            let set = plan.closing_members(reason);
+            self.close(session, &mut plan, "cancelled", &set);
         }
         let view = self.sessions.get(session).map(|target| target.log.view());
         for item in view.map(|view| view.open_items(turn_id)).unwrap_or_default() {
-            self.close_item(session, &item, "cancelled");
+            if item["background"] != true {
+                self.cancel_item(session, &item);
+            }
         }
         let end = json!({ "turnId": turn_id, "terminal": "cancelled", "reason": reason });
         self.event(session, "turn/completed", end);
+        self.tell_rules(session);
         self.launch(session);
     }
-
-    /// Completes an open item as it stands.
-    pub(super) fn close_item(&mut self, session: &str, item: &Value, status: &str) {
-        let mut item = item.clone();
-        item["revision"] = (item["revision"].as_u64().unwrap_or(0) + 1).into();
-        item["status"] = status.into();
-        item["recordedAt"] = rfc3339(self.now).into();
-        self.event(session, "item/completed", json!({ "item": item }));
-    }
-}
-
-/// The text parts of an input, one line each.
-pub(super) fn input_text(request: &Value) -> String {
-    let parts = request["input"].as_array().into_iter().flatten();
-    let texts: Vec<&str> = parts
-        .filter(|part| part["type"] == "text")
-        .filter_map(|part| part["text"].as_str())
-        .collect();
-    texts.join("\n")
-}
-
-/// Rules of an input that a member table cannot say (section 8.1).
-fn check_input(params: &Map<String, Value>) -> Result<(), Refusal> {
-    let parts = params["input"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if parts.is_empty() {
-        return Err(Refusal::invalid_params("input is empty"));
-    }
-    for (index, part) in parts.iter().enumerate() {
-        if part["width"].is_null() != part["height"].is_null() {
-            let text = format!("input[{index}]: width and height come together");
-            return Err(Refusal::invalid_params(text));
-        }
-        match part["type"].as_str() {
-            Some("skill") => {
-                let refusal = Refusal::new(-32032, "the fake host has no skills");
-                return Err(refusal.with("selector", part["selector"].clone()));
-            }
-            Some("video") => {
-                let refusal = Refusal::new(-32038, "the fake host takes no uploads");
-                return Err(refusal.with("uploadId", part["uploadId"].clone()));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }

@@ -6,12 +6,33 @@
 pub const WORDS_HELP: &str = "\
 Prompts that steer the fake host (first line of the prompt; nothing is ever executed):
   run COMMAND      a bash tool card with an approval; `run` may stand anywhere, the rest of its
-                   line is the command; `;`, `&&` and `|` make stages, each is asked
-  ask              a question with options (userInput/request)
-  tool N           a tool card whose output grows by N deltas
+                   line is the command; `;`, `&&` and `|` make stages, each is asked; what is asked
+                   follows the approval mode of the session (see `fake-msp profiles`)
+  remember COMMAND as run, with a choice that writes a rule; `remember late COMMAND` tells the
+                   outcome of writing it after the turn
+  write PATH       a protected write: allow once or reject, nothing else
+  fetch HOST       an approval about the network
+  ask              a question with options (userInput/request); `question` is the same word
+  ask two | many   two questions, or one that takes several options
+  ask soon MS      a question that settles itself after MS milliseconds (default 5000)
+  tool N           a tool card whose output grows by N deltas: try task/background, task/stop
+  task N           a background task of N deltas that outlives its turn: try task/list, task/stop
+  output N         a tool card with N bytes of stored output behind item/readOutput; `output binary`
+                   is not text, `output lost` cannot be read
+  patch            an edit with its patch behind item/readOutput
+  shell COMMAND    a userShell item
+  subagent [N]     N subagents (1 to 3), from accepted to closed; the turn waits for them
+  subagent wait    one that runs until told: try subagent/interrupt, followupTask, stop, close
+  workflow         two children, one of which is retried; `workflow wait` runs until told: try
+                   workflow/cancel, childControl, pause, resume
+  goal TEXT        sets the session's goal and reports progress
+  todo             a todo list that is worked off
+  compact          a compaction by itself before the answer
+  retry [model]    a notice that the provider is asked again, then an answer
   burst N [BYTES]  N text deltas of BYTES bytes (default 16) as fast as the pipe takes them; a text
                    of 1 MiB or more ends as its first 64 KiB, marked truncated
-  fail KIND        ends the turn failed with error.kind KIND (modelError, authRequired, stepLimit)
+  fail KIND        ends the turn failed with error.kind KIND (modelError, authRequired, stepLimit);
+                   a queued `fail launchError` never starts
   gap N            N messages that are not delivered, then a view/gap that names the hole
   wait             never ends by itself: try cancel
 anything else      one thought and a short answer, streamed word by word
@@ -22,12 +43,43 @@ anything else      one thought and a short answer, streamed word by word
 pub(crate) enum Word {
     Answer,
     Run { command: String },
-    Ask,
+    Remember { command: String, late: bool },
+    Write { path: String },
+    Fetch { host: String },
+    Ask(Question),
     Tool { deltas: u64 },
+    Task { deltas: u64 },
+    Output(Stored),
+    Patch,
+    Shell { command: String },
+    Subagents { count: u64 },
+    SubagentWait,
+    Workflow { wait: bool },
+    Goal { objective: String },
+    Todo,
+    Compact,
+    Retry { model: bool },
     Burst { deltas: u64, bytes: usize },
     Fail { kind: String },
     Gap { messages: u64 },
     Wait,
+}
+
+/// Which question is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    One,
+    Two,
+    Many,
+    Soon { ms: u64 },
+}
+
+/// What a tool stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stored {
+    Text { bytes: u64 },
+    Binary,
+    Lost,
 }
 
 /// Largest delta of a burst, in bytes: well under the frame limit even when escaped.
@@ -37,6 +89,12 @@ const DELTA_BYTES_DEFAULT: usize = 16;
 const GAP_MESSAGES_MAX: u64 = 400;
 /// Longest quotation of a prompt, in characters.
 const QUOTE_CHARS_MAX: usize = 200;
+/// Countdown of `ask soon`, in milliseconds.
+const SOON_MS: u64 = 5000;
+/// Most subagents of one prompt.
+const SUBAGENTS_MAX: u64 = 3;
+/// Largest stored output, in bytes: made when it is read, so the bound is one of patience.
+const STORED_BYTES_MAX: u64 = 1 << 30;
 
 /// The first line that is not blank, shortened.
 pub(crate) fn first_line(prompt: &str) -> String {
@@ -49,10 +107,43 @@ pub(crate) fn read(prompt: &str) -> Word {
     let line = first_line(prompt);
     let words: Vec<&str> = line.split_whitespace().collect();
     let number = |index: usize| words.get(index).and_then(|word| word.parse::<u64>().ok());
+    let rest = |count: usize| words[count..].join(" ");
     match words.as_slice() {
         ["wait"] => return Word::Wait,
-        ["ask", ..] => return Word::Ask,
+        ["todo"] => return Word::Todo,
+        ["compact"] => return Word::Compact,
+        ["patch"] => return Word::Patch,
+        ["retry"] => return Word::Retry { model: false },
+        ["retry", "model"] => return Word::Retry { model: true },
+        ["workflow"] => return Word::Workflow { wait: false },
+        ["workflow", "wait"] => return Word::Workflow { wait: true },
+        ["subagent"] => return Word::Subagents { count: 1 },
+        ["subagent", "wait"] => return Word::SubagentWait,
+        ["subagent", _] => {
+            if let Some(count) = number(1) {
+                return Word::Subagents { count: count.clamp(1, SUBAGENTS_MAX) };
+            }
+        }
+        ["ask" | "question", "two"] => return Word::Ask(Question::Two),
+        ["ask" | "question", "many"] => return Word::Ask(Question::Many),
+        ["ask" | "question", "soon", ..] => {
+            return Word::Ask(Question::Soon { ms: number(2).unwrap_or(SOON_MS) });
+        }
+        ["ask", ..] | ["question"] => return Word::Ask(Question::One),
         ["fail", kind] => return Word::Fail { kind: (*kind).to_owned() },
+        ["goal", _, ..] => return Word::Goal { objective: rest(1) },
+        ["shell", _, ..] => return Word::Shell { command: rest(1) },
+        ["remember", "late", _, ..] => return Word::Remember { command: rest(2), late: true },
+        ["remember", _, ..] => return Word::Remember { command: rest(1), late: false },
+        ["write", path] => return Word::Write { path: (*path).to_owned() },
+        ["fetch", host] => return Word::Fetch { host: (*host).to_owned() },
+        ["output", "binary"] => return Word::Output(Stored::Binary),
+        ["output", "lost"] => return Word::Output(Stored::Lost),
+        ["output", _] => {
+            if let Some(bytes) = number(1) {
+                return Word::Output(Stored::Text { bytes: bytes.min(STORED_BYTES_MAX) });
+            }
+        }
         ["tool", _] => {
             if let Some(deltas) = number(1) {
                 return Word::Tool { deltas };
@@ -61,6 +152,11 @@ pub(crate) fn read(prompt: &str) -> Word {
         ["gap", _] => {
             if let Some(messages) = number(1) {
                 return Word::Gap { messages: messages.clamp(1, GAP_MESSAGES_MAX) };
+            }
+        }
+        ["task", _] => {
+            if let Some(deltas) = number(1) {
+                return Word::Task { deltas };
             }
         }
         ["burst", _] | ["burst", _, _] => {
@@ -100,6 +196,25 @@ mod tests {
             ("prune the trees", Word::Answer),
             ("run", Word::Answer),
             ("line one\nrun pwd; ls", run("pwd; ls")),
+            ("remember make", Word::Remember { command: "make".into(), late: false }),
+            ("remember late make a", Word::Remember { command: "make a".into(), late: true }),
+            ("remember", Word::Answer),
+            ("write a.txt", Word::Write { path: "a.txt".into() }),
+            ("write a poem", Word::Answer),
+            ("ask me", Word::Ask(Question::One)),
+            ("question", Word::Ask(Question::One)),
+            ("question of taste", Word::Answer),
+            ("ask two", Word::Ask(Question::Two)),
+            ("ask soon", Word::Ask(Question::Soon { ms: 5000 })),
+            ("question soon 40", Word::Ask(Question::Soon { ms: 40 })),
+            ("subagent 9", Word::Subagents { count: 3 }),
+            ("subagent wait", Word::SubagentWait),
+            ("subagents are fun", Word::Answer),
+            ("workflow wait", Word::Workflow { wait: true }),
+            ("output 7", Word::Output(Stored::Text { bytes: 7 })),
+            ("output more", Word::Answer),
+            ("goal world peace", Word::Goal { objective: "world peace".into() }),
+            ("goal", Word::Answer),
             ("fail authRequired", Word::Fail { kind: "authRequired".into() }),
             ("burst 3", Word::Burst { deltas: 3, bytes: 16 }),
             ("burst 3 4000000", Word::Burst { deltas: 3, bytes: DELTA_BYTES_MAX }),
@@ -108,6 +223,7 @@ mod tests {
             ("gap 3", Word::Gap { messages: 3 }),
             ("gap 0", Word::Gap { messages: 1 }),
             ("gap", Word::Answer),
+            ("task 5", Word::Task { deltas: 5 }),
             ("wait", Word::Wait),
             ("wait for me", Word::Answer),
             ("", Word::Answer),

@@ -8,6 +8,7 @@
 pub(crate) mod model;
 pub(crate) mod shape;
 mod tables;
+mod targets;
 
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,9 @@
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
-use super::Finding;
-use crate::engine::{Session, TurnRef};
+use super::{Finding, targets};
+use crate::engine::{Session, TurnRef, check_answers};
+use crate::profiles::Profile;
 
 /// Findings for one well-shaped command.
 pub(crate) fn judge(
@@ -44,14 +45,14 @@ pub(crate) fn judge(
         "view/page" | "session/resume" => out.extend(cursor(session, "cursor", text("cursor"))),
         "view/subscribe" => out.extend(cursor(session, "after", text("after"))),
         _ if method.starts_with("userInput/") => {
-            out.extend(prompt(session, text("userInputId").unwrap_or_default()));
+            out.extend(prompt(session, method, params));
         }
-        _ => {}
+        _ => out.extend(targets::judge(session, method, params)),
     }
     out
 }
 
-fn finding(path: &str, rule: &'static str, text: &str) -> Finding {
+pub(super) fn finding(path: &str, rule: &'static str, text: &str) -> Finding {
     Finding::noted(path.to_owned(), rule, text)
 }
 
@@ -100,12 +101,40 @@ fn decision(session: &Session, params: &Map<String, Value>) -> Option<Finding> {
     }
 }
 
-fn prompt(session: &Session, id: &str) -> Option<Finding> {
-    match session.log.view().prompts.get(id) {
-        None => Some(finding("userInputId", "ENV-7", "prompt was never issued")),
-        Some(prompt) if prompt.settlement.is_some() => {
-            Some(finding("userInputId", "HOST-12", "prompt is settled").race())
-        }
-        Some(_) => None,
+fn prompt(session: &Session, method: &str, params: &Map<String, Value>) -> Option<Finding> {
+    let id = params.get("userInputId").and_then(Value::as_str).unwrap_or_default();
+    let Some(prompt) = session.log.view().prompts.get(id) else {
+        return Some(finding("userInputId", "ENV-7", "prompt was never issued"));
+    };
+    if prompt.settlement.is_some() {
+        return Some(finding("userInputId", "HOST-12", "prompt is settled").race());
     }
+    let wrong = (method == "userInput/answer").then(|| check_answers(prompt, &params["answers"]));
+    wrong?.err().map(|text| finding("answers", "UIN-1", &text))
+}
+
+/// Commands that need a capability which the handshake did not grant (HSK-5). Members that the host
+/// generation does not know are the business of the tables.
+pub(crate) fn ungranted(
+    profile: &Profile,
+    granted: &[&str],
+    method: &str,
+    params: &Map<String, Value>,
+) -> Option<Finding> {
+    let (capability, path) = match method {
+        "session/userShell" => ("userShell", ""),
+        "turn/start" if profile.has("TurnStartParams", "userShell") => {
+            params.get("userShell")?;
+            ("userShell", "userShell")
+        }
+        "feedback/submit" => ("feedback", ""),
+        _ if method.starts_with("computerUseSetup/") => ("computerUseSetup", ""),
+        "session/start" | "session/resume" if profile.grantable.contains(&"sessionMcp") => {
+            params.get("config").filter(|config| config.get("mcpServers").is_some())?;
+            ("sessionMcp", "config.mcpServers")
+        }
+        _ => return None,
+    };
+    let text = format!("needs the {capability} capability, which was not granted");
+    (!granted.contains(&capability)).then(|| finding(path, "HSK-5", &text))
 }

@@ -26,8 +26,29 @@ const TAGGED: &[(&str, &str, Era)] = &[
     ("ApprovalResolvedParams", "decidedAt", Era::V1_4),
     ("UserInputSettledParams", "decidedAt", Era::V1_4),
     ("Item", "messagePhase", Era::V1_4),
+    ("Item", "patchSummary", Era::V1_3),
+    ("Item", "patchRef", Era::V1_3),
+    ("Item", "paused", Era::V1_4),
+    ("Item", "stopAvailable", Era::V1_4),
+    ("WorkflowChild", "failureKind", Era::V1_4),
+    ("Goal", "createdAtMs", Era::V1_4),
+    ("Goal", "updatedAtMs", Era::V1_4),
+    ("SkillCatalogEntry", "title", Era::V1_4),
+    ("TurnStartParams", "userShell", Era::V1_4),
+    ("TurnRetractedParams", "outcome", Era::V1_4),
+    ("TurnRetryScheduledParams", "system", Era::V1_4),
+    ("TurnRetryScheduledParams", "errorKind", Era::V1_4),
+    ("TurnRetryScheduledParams", "httpStatus", Era::V1_4),
     ("ModelCatalogEntry", "variants", Era::V1_3),
 ];
+
+impl Profile {
+    /// Whether this generation knows a member that came after the oldest schema.
+    pub(crate) fn has(&self, owner: &str, member: &str) -> bool {
+        let mut rows = TAGGED.iter();
+        rows.all(|(name, known, since)| (*name, *known) != (owner, member) || *since <= self.era)
+    }
+}
 
 /// Removes the members of `owner` that are newer than the profile.
 pub(crate) fn trim(profile: &Profile, owner: &str, object: &mut Map<String, Value>) {

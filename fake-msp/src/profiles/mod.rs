@@ -38,6 +38,48 @@ pub enum Staged {
     Both,
 }
 
+/// What a host does with a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Runs it without asking.
+    Run,
+    /// Asks.
+    Ask,
+    /// Opens an approval and denies it by itself.
+    Deny,
+}
+
+/// Effect of one approval mode (APR-19).
+#[derive(Debug)]
+pub struct ModeRow {
+    /// Wire word.
+    pub mode: &'static str,
+    /// For commands that the host's parser knows to be harmless.
+    pub known_safe: Policy,
+    /// For all others.
+    pub unknown: Policy,
+}
+
+const fn mode(mode: &'static str, known_safe: Policy, unknown: Policy) -> ModeRow {
+    ModeRow { mode, known_safe, unknown }
+}
+
+/// Measured on 1.1.1-R2514.1: no mode but `onRequest` makes a difference.
+const MODES_1_1: &[ModeRow] = &[
+    mode("onRequest", Policy::Run, Policy::Ask),
+    mode("promptUnmatched", Policy::Run, Policy::Ask),
+    mode("denyUnmatched", Policy::Run, Policy::Ask),
+    mode("allowAll", Policy::Run, Policy::Ask),
+];
+
+/// Measured on 1.2.1-R2847.1.
+const MODES_1_2: &[ModeRow] = &[
+    mode("onRequest", Policy::Run, Policy::Ask),
+    mode("promptUnmatched", Policy::Ask, Policy::Ask),
+    mode("denyUnmatched", Policy::Deny, Policy::Deny),
+    mode("allowAll", Policy::Run, Policy::Run),
+];
+
 /// One emulated host generation.
 #[derive(Debug)]
 pub struct Profile {
@@ -59,8 +101,10 @@ pub struct Profile {
     pub staged: Staged,
     /// Approval mode of a session that was started without one.
     pub default_mode: &'static str,
-    /// Whether `allowAll` really runs without asking (APR-19).
-    pub allow_all_runs: bool,
+    /// What each approval mode does (APR-19).
+    pub modes: &'static [ModeRow],
+    /// Whether `goal/clear` is told by an event with an explicit null.
+    pub goal_clear_event: bool,
     /// `model/list.source`.
     pub model_source: &'static str,
     /// Flags of `serve`, with their help lines (PRC-10).
@@ -89,6 +133,13 @@ impl Profile {
     pub fn method(&self, name: &str) -> Option<&'static Method> {
         let row = METHODS.iter().find(|method| method.name == name)?;
         (row.since <= self.era || self.extra_methods.contains(&row.name)).then_some(row)
+    }
+
+    /// What a mode does with a command; an unknown word asks.
+    #[must_use]
+    pub fn policy(&self, mode: &str, known_safe: bool) -> Policy {
+        let row = self.modes.iter().find(|row| row.mode == mode);
+        row.map_or(Policy::Ask, |row| if known_safe { row.known_safe } else { row.unknown })
     }
 
     /// The notification's row if this generation sends (or, for client ones, accepts) it.
@@ -129,7 +180,8 @@ pub const PROFILES: &[Profile] = &[
         extra_notifications: &["session/started"],
         staged: Staged::Reissued,
         default_mode: "promptUnmatched",
-        allow_all_runs: false,
+        modes: MODES_1_1,
+        goal_clear_event: true,
         model_source: "bundledCatalog",
         serve_flags: FLAGS_1_1,
         evidence: &[
@@ -137,7 +189,7 @@ pub const PROFILES: &[Profile] = &[
             ("fingerprint", "pin of that SDK; what the host serves is not published"),
             ("session/started", "recorded sessions of that age"),
             ("staged approvals", "unmeasured: re-issued chosen so that both styles are played"),
-            ("allowAll still asks, bundledCatalog", "measured on 1.1.1-R2514.1"),
+            ("approval modes, bundledCatalog", "measured on 1.1.1-R2514.1"),
         ],
     },
     Profile {
@@ -150,14 +202,15 @@ pub const PROFILES: &[Profile] = &[
         extra_notifications: &["session/started"],
         staged: Staged::Refreshed,
         default_mode: "promptUnmatched",
-        allow_all_runs: true,
+        modes: MODES_1_2,
+        goal_clear_event: true,
         model_source: "bundledCatalog",
         serve_flags: FLAGS_1_1,
         evidence: &[
             ("methods, members", "no schema published; oldest era assumed"),
             ("item/readOutput, task/stop, workflow/cancel", "measured on 1.2.1-R2847.1"),
             ("fingerprint", "of a later SDK whose host is not recorded: a guess, advisory only"),
-            ("staged approvals refreshed, allowAll runs", "measured on 1.2.1-R2847.1"),
+            ("staged approvals refreshed, approval modes", "measured on 1.2.1-R2847.1"),
         ],
     },
     Profile {
@@ -170,12 +223,15 @@ pub const PROFILES: &[Profile] = &[
         extra_notifications: &["session/started"],
         staged: Staged::Both,
         default_mode: "promptUnmatched",
-        allow_all_runs: true,
+        modes: MODES_1_2,
+        goal_clear_event: false,
         model_source: "providerCatalog",
         serve_flags: FLAGS_1_1,
         evidence: &[
             ("methods, members, fingerprint", "published types 1.3.1 for host 1.3.0"),
             ("staged approvals", "unmeasured: both styles at once"),
+            ("approval modes", "unmeasured: as 1.2.1"),
+            ("goal/clear without an event", "recorded goal sessions; the schema has no null yet"),
         ],
     },
     Profile {
@@ -188,12 +244,14 @@ pub const PROFILES: &[Profile] = &[
         extra_notifications: &[],
         staged: Staged::Refreshed,
         default_mode: "promptUnmatched",
-        allow_all_runs: true,
+        modes: MODES_1_2,
+        goal_clear_event: true,
         model_source: "providerCatalog",
         serve_flags: FLAGS_1_4,
         evidence: &[
             ("methods, members, fingerprint", "published types 1.4.13; the pin of both SDKs"),
-            ("staged approvals", "unmeasured: as 1.2.1"),
+            ("staged approvals, approval modes", "unmeasured: as 1.2.1"),
+            ("goal/clear with a null event", "the schema made the null required"),
         ],
     },
     Profile {
@@ -206,13 +264,15 @@ pub const PROFILES: &[Profile] = &[
         extra_notifications: &[],
         staged: Staged::Refreshed,
         default_mode: "promptUnmatched",
-        allow_all_runs: true,
+        modes: MODES_1_2,
+        goal_clear_event: true,
         model_source: "providerCatalog",
         serve_flags: FLAGS_1_4,
         evidence: &[
             ("methods, members, fingerprint", "types of the 1.4.14 crate"),
             ("build suffix", "not published"),
-            ("staged approvals", "unmeasured: as 1.2.1"),
+            ("staged approvals, approval modes", "unmeasured: as 1.2.1"),
+            ("goal/clear with a null event", "the schema made the null required"),
         ],
     },
 ];

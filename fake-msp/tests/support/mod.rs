@@ -1,6 +1,7 @@
 //! A client for integration tests: it remembers every frame and which method an answer is for.
 
 pub(crate) mod schema;
+pub(crate) mod work;
 
 use std::collections::BTreeMap;
 
@@ -42,7 +43,9 @@ impl Talk {
             asked: None,
         };
         let info = json!({ "name": "schema_test", "version": "1" });
-        talk.request("initialize", json!({ "clientInfo": info }));
+        let capabilities = json!({ "requestedCapabilities": ["userShell", "feedback"] });
+        let params = json!({ "clientInfo": info, "capabilities": capabilities });
+        talk.request("initialize", params);
         talk.line(br#"{"jsonrpc":"2.0","method":"initialized"}"#);
         talk
     }

@@ -4,13 +4,20 @@ mod approvals;
 mod commands;
 mod framing;
 mod gap;
+mod goals;
 mod handshake;
 mod odd_input;
 mod oracle;
+mod outputs;
+mod policy;
+mod prompts;
 mod restart;
 mod script;
+mod subagents;
+mod tasks;
 mod turns;
 mod view;
+mod workflows;
 
 use serde_json::{Value, json};
 
@@ -134,6 +141,23 @@ impl Talk {
             self.input(Input::Timer);
         }
         self.frames[start..].to_vec()
+    }
+
+    /// What the session's view folds to now.
+    pub(super) fn view(&self, session: &str) -> &super::fold::View {
+        self.host.sessions[session].log.view()
+    }
+
+    /// The newest item of a kind, as the view has it.
+    pub(super) fn item(&self, session: &str, kind: &str) -> Value {
+        let mut items = self.view(session).items.values().rev();
+        items.find(|item| item["kind"] == kind).cloned().unwrap_or_default()
+    }
+
+    /// Lets one timer run out.
+    pub(super) fn tick(&mut self) -> Vec<Value> {
+        self.now = self.host.deadline().expect("something is due");
+        self.input(Input::Timer)
     }
 
     /// Frames of one method so far.
