@@ -6,19 +6,26 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::{FINDINGS, Io, OK, USAGE, scenarios, shown};
+use super::{FINDINGS, Io, OK, USAGE, read_file, scenarios, shown};
 use crate::lang::diagnostic::render_all;
 use crate::lang::fmt::format;
 
 /// Formats the files at `paths`; with `check` it only looks.
 ///
 /// # Errors
-/// When a file cannot be read or written, or the output cannot be written.
+/// When a file cannot be written, or the output cannot be written.
 pub fn fmt(io: &mut Io<'_>, paths: &[PathBuf], check: bool) -> io::Result<u8> {
     let Some(files) = scenarios(io, "fmt", paths)? else { return Ok(USAGE) };
     let mut code = OK;
     for path in &files {
-        let bytes = std::fs::read(path)?;
+        let bytes = match read_file(path) {
+            Ok(bytes) => bytes,
+            Err(reason) => {
+                writeln!(io.out, "error: {}: {reason}\n", shown(path))?;
+                code = FINDINGS;
+                continue;
+            }
+        };
         match format(&shown(path), &bytes) {
             Ok(text) if text.as_bytes() == bytes => {}
             Ok(_) if check => {

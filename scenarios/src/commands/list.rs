@@ -9,18 +9,25 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::{FINDINGS, Format, Io, OK, USAGE, scenarios, shown};
-use crate::lang::catalogue::{Listed, coverage, list as read_titles};
+use super::{FINDINGS, Format, Io, OK, USAGE, read_file, scenarios, shown};
+use crate::lang::catalogue::{Listed, coverage, listed};
 
-/// Lists the files at `paths`. Files with problems are listed too and make the code 1.
+/// Lists the files at `paths`. Files with problems are listed too; they and unreadable ones make the code 1.
 ///
 /// # Errors
-/// When a file cannot be read or the output cannot be written.
+/// When the output cannot be written.
 pub fn list(io: &mut Io<'_>, paths: &[PathBuf], by_row: bool, format: Format) -> io::Result<u8> {
     let Some(files) = scenarios(io, "list", paths)? else { return Ok(USAGE) };
     let mut all: Vec<Listed> = Vec::new();
+    let mut unreadable = 0;
     for file in &files {
-        all.extend(read_titles(file)?);
+        match read_file(file) {
+            Ok(bytes) => all.push(listed(file, &bytes)),
+            Err(reason) => {
+                writeln!(io.err, "error: {}: {reason}", shown(file))?;
+                unreadable += 1;
+            }
+        }
     }
     if by_row {
         for (id, files) in coverage(&all) {
@@ -45,6 +52,8 @@ pub fn list(io: &mut Io<'_>, paths: &[PathBuf], by_row: bool, format: Format) ->
     let broken = all.iter().filter(|one| one.problems > 0).count();
     if broken > 0 {
         writeln!(io.err, "{broken} of {} files have problems; see `scenario check`", all.len())?;
+    }
+    if broken + unreadable > 0 {
         return Ok(FINDINGS);
     }
     Ok(OK)

@@ -59,7 +59,8 @@ fn scenarios(io: &mut Io<'_>, verb: &str, paths: &[PathBuf]) -> io::Result<Optio
         match catalogue::files(path) {
             Ok(files) => all.extend(files),
             Err(error) => {
-                writeln!(io.err, "scenario {verb}: {}: {error}", path.display())?;
+                let reason = input::reason(&error);
+                writeln!(io.err, "scenario {verb}: {}: {reason}", path.display())?;
                 return Ok(None);
             }
         }
@@ -79,5 +80,7 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }
 
+#[cfg(test)]
+mod odd_files;
 #[cfg(test)]
 mod tests;

@@ -56,22 +56,15 @@ fn is_scenario(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == EXTENSION)
 }
 
-/// Title and ids of every scenario at `path`.
-///
-/// # Errors
-/// When a file or folder cannot be read.
-pub fn list(path: &Path) -> io::Result<Vec<Listed>> {
-    let mut all = Vec::new();
-    for path in files(path)? {
-        let bytes = std::fs::read(&path)?;
-        let reading = read(&path.to_string_lossy(), &bytes);
-        let problems = reading.diagnostics.len();
-        let (title, ids) = reading.file.map_or((String::new(), Vec::new()), |file| {
-            (file.title, file.header.ids.into_iter().map(|id| id.text).collect())
-        });
-        all.push(Listed { path, title, ids, problems });
-    }
-    Ok(all)
+/// Title and ids of a scenario with these bytes.
+#[must_use]
+pub fn listed(path: &Path, bytes: &[u8]) -> Listed {
+    let reading = read(&path.to_string_lossy(), bytes);
+    let problems = reading.diagnostics.len();
+    let (title, ids) = reading.file.map_or((String::new(), Vec::new()), |file| {
+        (file.title, file.header.ids.into_iter().map(|id| id.text).collect())
+    });
+    Listed { path: path.to_owned(), title, ids, problems }
 }
 
 /// From row to the files that prove it, both in order.
@@ -103,7 +96,8 @@ mod tests {
         std::fs::write(root.join("b/one.scn"), story("SCN-A-01 SCN-A-02")).unwrap();
         std::fs::write(root.join("a.scn"), story("SCN-A-02")).unwrap();
         std::fs::write(root.join("notes.txt"), "no scenario").unwrap();
-        let listed = list(root).unwrap();
+        let read = |path: &PathBuf| listed(path, &std::fs::read(path).unwrap());
+        let listed: Vec<Listed> = files(root).unwrap().iter().map(read).collect();
         let names = |rows: &BTreeMap<String, Vec<PathBuf>>, id: &str| {
             let under = |path: &PathBuf| {
                 path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/")

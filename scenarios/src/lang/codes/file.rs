@@ -29,8 +29,8 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         code: NOT_UTF8,
         title: "the file is not UTF-8",
-        text: "Scenario files are UTF-8 text. To send a byte that is no text, write it as `\\xHH` in a \
-               `bytes` string.",
+        text: "Scenario files are UTF-8 text without zero bytes. To send a byte that is no text, write it \
+               as `\\xHH` in a `bytes` string.",
         wrong: Example::Made(not_utf8, "a file with the byte 0xFF in its title"),
         right: "\
 scenario \"a broken byte between two good frames\"

@@ -10,7 +10,7 @@ mod json;
 mod render;
 
 pub use json::json_line;
-pub use render::{Style, render, render_all, summary};
+pub use render::{Style, count, render, render_all, summary};
 
 use super::codes::Code;
 use super::limits::PROBLEMS_MAX;
@@ -80,6 +80,14 @@ impl Problem {
     /// Points at a second place.
     pub(crate) fn related(mut self, span: Span, text: impl Into<String>) -> Self {
         self.0.related = Some((span, text.into()));
+        self
+    }
+
+    /// Says what else is allowed where fewer words are than usual, if the problem has this code.
+    pub(crate) fn narrowed(mut self, code: Code, allowed: impl Into<String>) -> Self {
+        if self.0.code == code {
+            self.0.allowed = allowed.into();
+        }
         self
     }
 

@@ -6,6 +6,7 @@
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::{Diagnostic, Place};
+use crate::lang::codes;
 use crate::lang::limits::PROBLEMS_SHOWN;
 
 /// How to draw.
@@ -69,10 +70,23 @@ pub fn render_all(all: &[Diagnostic], style: Style) -> String {
         text.push_str(&render(one, style));
         text.push_str("\n\n");
     }
-    if let Some(hidden) = all.len().checked_sub(PROBLEMS_SHOWN).filter(|hidden| *hidden > 0) {
+    if let Some(hidden) = count(all).checked_sub(PROBLEMS_SHOWN).filter(|hidden| *hidden > 0) {
         text.push_str(&format!("{hidden} more not shown; correct these first\n\n"));
     }
     text
+}
+
+/// How many problems a file has. The diagnostic that says that some were not kept is none of them, but it
+/// knows how many there are.
+#[must_use]
+pub fn count(all: &[Diagnostic]) -> usize {
+    match all.last() {
+        Some(last) if last.code == codes::TOO_MANY_PROBLEMS => {
+            let number = last.found.split(' ').next().and_then(|number| number.parse().ok());
+            number.unwrap_or(all.len())
+        }
+        _ => all.len(),
+    }
 }
 
 /// `3 problems in 2 files`, or nothing if there are none.

@@ -11,6 +11,7 @@ use crate::lang::ast::{Match, Path, Set, Test};
 use crate::lang::codes;
 use crate::lang::diagnostic::Problem;
 use crate::lang::source::Span;
+use crate::lang::suggest::nearest;
 use crate::lang::syntax::{Entry, Line, Statement};
 
 /// Paths of the statement so far; true marks `contains`.
@@ -90,6 +91,13 @@ pub(super) fn test(words: &mut Words<'_>, path: &Path, place: Place) -> Outcome<
                 format!("write `{path} = VALUE`, or `{path} present` if any value will do"),
             ),
         };
+        let known = ["contains", "absent", "present"];
+        let near = words.peek().and_then(|piece| piece.word()).and_then(|word| match word {
+            "==" | ":=" => Some("="),
+            _ if place == Place::Expect => nearest(word, known),
+            _ => None,
+        });
+        let help = near.map_or(help, |word| format!("did you mean `{word}`?"));
         let found = match words.peek() {
             None => "a path without a value".to_owned(),
             Some(_) => format!("{} behind a path", words.found()),

@@ -76,8 +76,8 @@ fn open(path: &str, bytes: &[u8]) -> (Source, Option<Problem>) {
         let problem = Problem::new(
             codes::FILE_TOO_LARGE,
             Span::new(0, 0),
-            format!("a file of {} bytes", bytes.len()),
-            format!("expected at most {FILE_BYTES_MAX} bytes"),
+            "the file is too large",
+            format!("expected at most 1 MiB ({FILE_BYTES_MAX} bytes)"),
             "tell one story a file; large payloads belong in a Rust test",
         );
         return (Source::new(path, ""), Some(problem));
@@ -100,6 +100,16 @@ fn open(path: &str, bytes: &[u8]) -> (Source, Option<Problem>) {
         }
     };
     let source = Source::new(path, text);
+    if let Some(at) = text.find('\0') {
+        let problem = Problem::new(
+            codes::NOT_UTF8,
+            Span::new(at, at + 1),
+            "a zero byte: this is no text file",
+            "expected text",
+            "name a .scn file; to send such a byte write `-> bytes \"\\x00\"`",
+        );
+        return (source, Some(problem));
+    }
     let long = (0..source.line_count())
         .map(|line| source.line_span(line))
         .find(|span| span.end - span.start > LINE_BYTES_MAX);

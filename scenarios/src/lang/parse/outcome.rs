@@ -93,7 +93,10 @@ fn check_lane(words: &mut Words<'_>) -> Outcome<Lane> {
 fn count_check(words: &mut Words<'_>) -> Outcome<CheckKind> {
     let lane = check_lane(words)?;
     let (text, span) = words.word("expected a method", CHECKS)?;
-    frame::method(lane, Direction::Adapter, text, span)?;
+    frame::method(lane, Direction::Adapter, text, span).map_err(|problem| {
+        let example = if lane.is_host() { "turn/start" } else { "session/request_permission" };
+        problem.narrowed(codes::UNKNOWN_METHOD, format!("expected a method such as `{example}`"))
+    })?;
     if !words.eat("=") {
         let found = format!("{} where `= N` should be", words.found());
         let help = format!("say how many: `check {lane} <- {text} = 1`");

@@ -1,7 +1,7 @@
-//! Broken files and what their authors are told. Ten files, read them aloud.
+//! Broken files and what their authors are told. Sixteen files, read them aloud.
 
 use super::expect::{package, same};
-use crate::lang::diagnostic::{Style, json_line, render, render_all, summary};
+use crate::lang::diagnostic::{Style, count, json_line, render, render_all, summary};
 use crate::lang::parse;
 
 const FILES: &[&str] = &[
@@ -15,10 +15,16 @@ const FILES: &[&str] = &[
     "time_and_faults",
     "unclosed",
     "nothing_asserted",
+    "paths",
+    "nearly",
+    "arrows",
+    "empty",
+    "not_utf8",
+    "binary",
 ];
 
 #[test]
-fn ten_broken_files_have_ten_good_messages() {
+fn broken_files_have_good_messages() {
     for name in FILES {
         let path = package(&format!("tests/golden/messages/{name}.scn"));
         let bytes = std::fs::read(&path).unwrap();
@@ -67,6 +73,31 @@ fn twenty_problems_are_shown_and_the_rest_is_counted() {
     assert!(shown.ends_with("5 more not shown; correct these first\n\n"), "{shown}");
     assert_eq!(summary(25, 1).as_deref(), Some("25 problems in 1 file"));
     assert_eq!(summary(0, 3), None);
+}
+
+#[test]
+fn a_thousand_problems_are_counted_and_not_printed() {
+    let text = format!("scenario \"t\"\n  id SCN-A-01\n{}", "hello\n".repeat(1_500));
+    let (_, found) = parse("a.scn", text.as_bytes());
+    let shown = render_all(&found, Style::Plain);
+    assert!(shown.lines().count() < 200, "{}", shown.lines().count());
+    assert!(shown.ends_with("1480 more not shown; correct these first\n\n"), "{shown}");
+    assert_eq!(count(&found), 1_500);
+}
+
+#[test]
+fn a_file_of_more_than_a_mebibyte_is_refused_without_reading_its_lines() {
+    let (_, found) = parse("a.scn", "#\n".repeat(600_000).as_bytes());
+    let expected = "\
+error[S0001]: the file is too large
+ --> a.scn:1:1
+  |
+1 |
+  | ^ expected at most 1 MiB (1048576 bytes)
+  |
+help: tell one story a file; large payloads belong in a Rust test";
+    assert_eq!(render(&found[0], Style::Plain), expected);
+    assert_eq!(found.len(), 1);
 }
 
 #[test]
