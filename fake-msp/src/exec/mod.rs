@@ -89,7 +89,7 @@ fn body(run: &Run, stream: &mut Stream<'_>) -> Option<End> {
     let answer = match words::read(&run.prompt) {
         Word::Wait => return Some(End::Hang),
         Word::Fail { kind } => return stream.failed(&reason(&kind)).map(|()| End::Exit(1)),
-        Word::Run { command } => {
+        Word::Run { command } | Word::Remember { command, .. } => {
             if !tool(run, stream, &command, 0)? {
                 return Some(End::Hang);
             }
