@@ -60,6 +60,10 @@ crash:METHOD         dies by a signal when METHOD arrives
 delay:METHOD:MS      sees METHOD, and all that follows it, MS milliseconds later
 late:METHOD:MS       acts on METHOD at once and answers MS milliseconds later
 lost:METHOD          acts on METHOD and never answers
+twice:METHOD         answers METHOD twice
+noise:METHOD         writes broken and unknown lines before the answer to METHOD
+huge:METHOD          writes a line above the frame limit before the answer to METHOD
+cut:METHOD           writes half of the answer to METHOD and ends with exit code 1
 fingerprint:TEXT     `initialize` names the schema fingerprint TEXT
 model:ID             `session/read` names the model ID, whatever the session has
 legacy-profile       `session/resume` is refused: saved with the profile `:auto-review`
@@ -138,6 +142,10 @@ impl Levers {
                 self.tampers.push(Tamper::Late(method, ms.into()));
             }
             "lost" => self.tampers.push(Tamper::Lost(text())),
+            "twice" => self.tampers.push(Tamper::Twice(text())),
+            "noise" => self.tampers.push(Tamper::Noise(text())),
+            "huge" => self.tampers.push(Tamper::Huge(text())),
+            "cut" => self.tampers.push(Tamper::Cut(text())),
             "fingerprint" => self.tampers.push(Tamper::Fingerprint(text())),
             "model" => self.tampers.push(Tamper::Model(text())),
             "stderr" => self.stderr = Some(text()),

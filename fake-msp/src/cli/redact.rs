@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// What stands in the place of a secret.
-const MASK: &str = "[redacted]";
+use crate::transcript::MASK;
+
 /// Ends of member names, in lower case.
 const SECRET_ENDS: [&str; 7] =
     ["key", "token", "secret", "password", "credential", "credentials", "authorization"];

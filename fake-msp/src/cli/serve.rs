@@ -27,6 +27,8 @@ const BATCH_BYTES: usize = 64 * 1024;
 const LINES_WAITING: usize = 64;
 /// A file that was named cannot be used: the host's code for a configuration error (PRC).
 const EXIT_CONFIGURATION: u8 = 3;
+/// Longest recording, in bytes: it is held in memory, and a long conversation has a hundredth of this.
+const TRANSCRIPT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// How long the grandchild holds stdout, in seconds.
 const GRANDCHILD_SECONDS: &str = "30";
 
@@ -83,8 +85,12 @@ fn read_transcript(path: &str) -> Result<Transcript, String> {
     if file.is_dir() {
         file.push("transcript.ndjson");
     }
-    let text = std::fs::read_to_string(&file)
-        .map_err(|error| format!("cannot read the transcript {}: {error}", file.display()))?;
+    let cannot = |why: String| format!("cannot read the transcript {}: {why}", file.display());
+    let bytes = std::fs::metadata(&file).map_err(|error| cannot(error.to_string()))?.len();
+    if bytes > TRANSCRIPT_BYTES_MAX {
+        return Err(cannot(format!("it is longer than {TRANSCRIPT_BYTES_MAX} bytes")));
+    }
+    let text = std::fs::read_to_string(&file).map_err(|error| cannot(error.to_string()))?;
     Transcript::parse(&text)
         .map_err(|error| format!("{} is no transcript: {error}", file.display()))
 }

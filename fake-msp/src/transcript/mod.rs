@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-pub use compare::Difference;
+pub use compare::{Difference, MASK};
 pub use read::{BadLine, Dir, Line, Transcript};
 pub use report::{Deviation, Missing, Report};
 use serde_json::{Value, json};

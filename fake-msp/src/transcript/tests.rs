@@ -241,6 +241,7 @@ fn numbers_are_equal_however_they_are_written() {
     assert_eq!(differences("9007199254740993", "9007199254740992"), 1);
     assert_eq!(differences("[1]", "[1, 2]"), 1);
     assert_eq!(differences("1", "\"1\""), 1);
+    assert_eq!(differences("\"Bearer [redacted]\"", "\"Bearer abc\""), 0, "a masked secret");
 }
 
 #[test]

@@ -152,6 +152,14 @@ impl Live {
         Done { status: self.child.wait().unwrap(), stdout, stderr }
     }
 
+    /// Goes away without reading what is left, and waits for the end.
+    pub(crate) fn leave(self) -> ExitStatus {
+        let Self { mut child, stdin, lines, stderr } = self;
+        drop((stdin, lines));
+        while stderr.recv_timeout(BOUND).is_ok() {}
+        child.wait().unwrap()
+    }
+
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

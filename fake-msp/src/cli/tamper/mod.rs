@@ -5,10 +5,16 @@
 //! comes after it, the end of stdin included, as a host that is busy would; with no levers nothing is
 //! read or copied. No I/O, no clock. Rules: HOST-15, HOST-16; LEG.
 
+mod change;
+
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 
+use change::{Change, NOISE, huge, legacy, set};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::player::Player;
 use crate::engine::{Input, Output};
@@ -23,20 +29,20 @@ pub(super) enum Tamper {
     Late(String, u64),
     /// The host acts and never answers.
     Lost(String),
+    /// The answer comes twice.
+    Twice(String),
+    /// Before the answer come lines that a client must step over.
+    Noise(String),
+    /// Before the answer comes a line above the frame limit.
+    Huge(String),
+    /// Half of the answer, then the end of the process.
+    Cut(String),
     /// `initialize` names this fingerprint.
     Fingerprint(String),
     /// `session/read` names this model.
     Model(String),
     /// Sessions were saved with a permission profile that this host cannot use.
     LegacyProfile,
-}
-
-/// What happens to an answer on its way out.
-#[derive(Clone, Debug)]
-enum Change {
-    Late(u64),
-    Lost,
-    Set(&'static [&'static str], String),
 }
 
 /// A line that has not reached the host.
@@ -171,17 +177,36 @@ impl<P: Player> Tampered<P> {
         let Head { id: Some(id), method: None } = head(&line) else {
             return Some(Output::Line(line));
         };
-        let mut wait = None;
+        let (mut wait, mut before, mut twice) = (None, Vec::new(), false);
         for change in self.changes.remove(&id.to_string()).unwrap_or_default() {
             match change {
                 Change::Lost => return None,
                 Change::Late(ms) => wait = Some(ms),
+                Change::Twice => twice = true,
+                Change::Noise => before.extend_from_slice(NOISE.as_bytes()),
+                Change::Huge => before.extend(huge()),
+                Change::Cut => {
+                    line.truncate(line.len() / 2);
+                    self.out.push_back(Output::Exit { code: 1 });
+                    return Some(Output::Raw(line));
+                }
                 Change::Set(path, text) => line = set(line, path, &text),
             }
         }
-        let Some(ms) = wait else { return Some(Output::Line(line)) };
-        self.counter += 1;
-        self.late.insert((self.now.saturating_add(ms), self.counter), Output::Line(line));
+        let mut outputs = VecDeque::new();
+        if !before.is_empty() {
+            outputs.push_back(Output::Raw(before));
+        }
+        outputs.extend(std::iter::repeat_n(Output::Line(line), if twice { 2 } else { 1 }));
+        let Some(ms) = wait else {
+            let first = outputs.pop_front();
+            self.out.append(&mut outputs);
+            return first;
+        };
+        for output in outputs {
+            self.counter += 1;
+            self.late.insert((self.now.saturating_add(ms), self.counter), output);
+        }
         None
     }
 }
@@ -239,116 +264,7 @@ impl<P: Player> Player for Tampered<P> {
     }
 }
 
-impl Tamper {
-    /// What this lever does to the answer of a method.
-    fn change(&self, method: &str) -> Option<Change> {
-        match self {
-            Self::Late(name, ms) if name == method => Some(Change::Late(*ms)),
-            Self::Lost(name) if name == method => Some(Change::Lost),
-            Self::Fingerprint(text) if method == "initialize" => {
-                Some(Change::Set(&["result", "schema", "fingerprint"], text.clone()))
-            }
-            Self::Model(id) if method == "session/read" => {
-                Some(Change::Set(&["result", "session", "modelId"], id.clone()))
-            }
-            _ => None,
-        }
-    }
-}
-
 /// What does not parse has no head, and passes as it is.
 fn head(line: &[u8]) -> Head {
     serde_json::from_slice(line).unwrap_or_default()
-}
-
-/// Replaces a text that is there; a frame without it is left alone.
-fn set(line: Vec<u8>, path: &[&str], text: &str) -> Vec<u8> {
-    let Ok(mut frame) = serde_json::from_slice::<Value>(&line) else { return line };
-    let found = path.iter().try_fold(&mut frame, |value, name| value.get_mut(*name));
-    match found {
-        Some(value) => *value = text.into(),
-        None => return line,
-    }
-    frame.to_string().into_bytes()
-}
-
-/// How hosts refuse a session that was saved with the reviewer's profile.
-fn legacy(id: &Value) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": {
-        "code": -32603,
-        "message": "permission profile ':auto-review' cannot be used: the automated reviewer is \
-                    unavailable on this host",
-        "data": { "kind": "internal", "retryable": false, "reason": "resume_refused_class_c" } } })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::{Host, Options};
-    use crate::profiles::Profile;
-
-    const INITIALIZE: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"t","version":"1"}}}"#;
-
-    fn behind(levers: Vec<Tamper>) -> Tampered<Host> {
-        Tampered::new(Host::new(Profile::newest(), Options::default()), levers)
-    }
-
-    fn drain(host: &mut Tampered<Host>) -> Vec<Output> {
-        std::iter::from_fn(|| host.poll_output()).collect()
-    }
-
-    fn frame(output: &Output) -> Value {
-        match output {
-            Output::Line(line) => serde_json::from_slice(line).unwrap(),
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_delayed_method_holds_back_everything_after_it() {
-        let mut host = behind(vec![Tamper::Delay("initialize".into(), 50)]);
-        host.handle(10, Input::Line(INITIALIZE));
-        host.handle(10, Input::Eof);
-        assert_eq!(drain(&mut host), []);
-        assert_eq!(host.deadline(), Some(60));
-        host.handle(59, Input::Timer);
-        assert_eq!(drain(&mut host), []);
-        host.handle(60, Input::Timer);
-        let outputs = drain(&mut host);
-        assert_eq!(frame(&outputs[0])["id"], 1);
-        assert_eq!(outputs.last(), Some(&Output::Exit { code: 0 }));
-    }
-
-    #[test]
-    fn a_late_answer_comes_before_the_end_and_a_lost_one_never() {
-        let mut host = behind(vec![Tamper::Late("initialize".into(), 50)]);
-        host.handle(0, Input::Line(INITIALIZE));
-        assert_eq!(drain(&mut host), []);
-        host.handle(1, Input::Eof);
-        assert_eq!(drain(&mut host), []);
-        assert_eq!(host.deadline(), Some(50));
-        host.handle(50, Input::Timer);
-        let outputs = drain(&mut host);
-        assert_eq!(frame(&outputs[0])["id"], 1);
-        assert_eq!(outputs[1], Output::Exit { code: 0 });
-
-        let mut host = behind(vec![Tamper::Lost("initialize".into())]);
-        host.handle(0, Input::Line(INITIALIZE));
-        assert_eq!(drain(&mut host), []);
-        host.handle(0, Input::Eof);
-        assert_eq!(drain(&mut host), [Output::Exit { code: 0 }]);
-    }
-
-    #[test]
-    fn answers_can_name_another_build() {
-        let mut host = behind(vec![Tamper::Fingerprint("sha256:0".into()), Tamper::LegacyProfile]);
-        host.handle(0, Input::Line(INITIALIZE));
-        let outputs = drain(&mut host);
-        assert_eq!(frame(&outputs[0])["result"]["schema"]["fingerprint"], "sha256:0");
-        host.handle(0, Input::Line(br#"{"jsonrpc":"2.0","id":"r","method":"session/resume"}"#));
-        let outputs = drain(&mut host);
-        let refusal = frame(&outputs[0]);
-        assert_eq!((&refusal["id"], &refusal["error"]["code"]), (&json!("r"), &json!(-32603)));
-        assert!(refusal["error"]["message"].as_str().unwrap().contains(":auto-review"));
-    }
 }
