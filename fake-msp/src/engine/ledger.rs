@@ -85,6 +85,16 @@ impl Ledger {
         }
     }
 
+    /// A queued turn could not be launched: from now on its command is refused, although it was
+    /// accepted before (recorded; TRN-9).
+    pub(crate) fn fail_launch(&mut self, command_id: &str) {
+        if let Some(row) = self.rows.get_mut(command_id)
+            && row.reply.is_some()
+        {
+            row.reply = Some(Err(Refusal::rejected(command_id, "deferred_start_failed")));
+        }
+    }
+
     /// Stores the answer, or forgets the command when nothing was admitted. Returns the ids of
     /// replays that waited for it.
     pub(crate) fn settle(&mut self, command_id: &str, reply: &Reply) -> Vec<Value> {

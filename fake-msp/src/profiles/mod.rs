@@ -6,10 +6,12 @@
 //! Invariants: the engine asks these tables and never compares version strings (DEC-9, VER-2).
 //! It does not know any behaviour. Rules: HOST-18, HSK-5, section 17, appendices A and B.
 
+mod kinds;
 mod members;
 mod methods;
 mod notices;
 
+pub use kinds::{ITEM_KINDS, ItemKind};
 pub(crate) use members::trim;
 pub use methods::{Class, METHODS, Method};
 pub use notices::{NOTIFICATIONS, Notification, NotificationKind, PROTECTED};

@@ -8,9 +8,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::approvals::{self, Opening, approval_params, shell_subject, stage, stage_update};
 use super::super::fold::{is_open, text};
+use super::super::frames::FRAME_BYTES_MAX;
 use super::super::ids::rfc3339;
 use super::super::{AskHandle, Host, Kind, Refusal, Session, TurnRef};
-use super::EntityRef;
+use super::{EntityRef, kinds};
 use crate::profiles::trim;
 
 impl Host {
@@ -93,10 +94,7 @@ impl Host {
             "session/closed" => json!({
                 "sessionId": session, "reason": "hostShutdown", "viewCursor": target.log.head(),
             }),
-            "view/gap" | "session/viewHealthChanged" | "skill/changed" => {
-                json!({ "sessionId": session })
-            }
-            _ => self.fill_family(target, method, turn.as_deref()),
+            _ => self.fill_notice(session, method, turn.as_deref()),
         }
     }
 
@@ -140,6 +138,9 @@ impl Host {
             for (field, more) in streamed.into_iter().flatten() {
                 add_streamed(&mut item, field, more);
             }
+            if method == "item/completed" {
+                kinds::at_the_end(&mut item);
+            }
             return item;
         }
         let turn = target.log.view().active.clone();
@@ -156,24 +157,12 @@ impl Host {
         let mut put = |name: &str, value: Value| item.insert(name.to_owned(), value);
         put("itemId", id.unwrap_or_else(|| self.ids.next(Kind::Item)).into());
         put("kind", kind.as_str().into());
-        put("turnId", json!(turn.map(|turn| turn.turn_id)));
+        // A shell of the user belongs to no turn (ITM-6).
+        put("turnId", json!(turn.filter(|_| kind != "userShell").map(|turn| turn.turn_id)));
         put("revision", 1.into());
         put("status", status.into());
         put("recordedAt", rfc3339(self.now).into());
-        match kind.as_str() {
-            "agentMessage" | "userMessage" => {
-                put("text", "".into());
-            }
-            "reasoning" => {
-                put("summary", json!([]));
-            }
-            "toolCall" => {
-                put("tool", "bash".into());
-                put("callId", self.ids.next(Kind::Call).into());
-                put("args", "{}".into());
-            }
-            _ => {}
-        }
+        item.extend(kinds::members(&mut self.ids, self.now, &kind, method == "item/completed"));
         trim(self.profile, "Item", &mut item);
         Value::Object(item)
     }
@@ -266,44 +255,6 @@ impl Host {
         self.settlement_params(&id, &outcome, &details, command)
     }
 
-    /// State families (section 10): the present state once more.
-    fn fill_family(&self, target: &Session, method: &str, turn: Option<&str>) -> Value {
-        let view = target.log.view();
-        match method {
-            "session/modelChanged" => json!({
-                "modelId": view.model["modelId"], "providerId": view.model["providerId"],
-                "source": "user",
-            }),
-            "session/approvalModeChanged" => json!({
-                "mode": view.mode["mode"], "source": "approvalReconfigure",
-                "commandId": view.mode["lastCommandId"].as_str().unwrap_or("none"),
-                "clientName": self.connection.client_name,
-            }),
-            "session/reasoningEffortChanged" => {
-                json!({ "reasoningEffort": "medium", "source": "user" })
-            }
-            "session/goalChanged" => json!({ "goal": view.goal }),
-            "session/todoListChanged" => json!({
-                "items": [], "sourceTool": "todo_write",
-                "revision": view.todo_list["revision"].as_u64().unwrap_or(0) + 1,
-            }),
-            "session/branchChanged" => json!({
-                "workspaceRoot": target.log.birth().workspace_root.as_deref().unwrap_or("/"),
-                "branch": null,
-            }),
-            "session/nameChanged" => json!({ "name": view.name.as_deref().unwrap_or("Session") }),
-            "session/contextUsage" => json!({ "usedTokens": 0, "pressure": "normal" }),
-            "session/tokenUsage" => json!({
-                "turnId": turn, "modelId": view.model["modelId"],
-                "usage": {
-                    "inputTokens": 0, "outputTokens": 0, "cachedTokens": 0, "reasoningTokens": 0,
-                },
-                "promptTokens": 0, "totalTokens": 0, "cumulative": view.tokens,
-            }),
-            _ => json!({}),
-        }
-    }
-
     /// `data` of an error by its code (section 14).
     pub(super) fn fill_error(&self, params: &Map<String, Value>, code: i64) -> Refusal {
         let member = |name: &str| params.get(name).cloned().unwrap_or_default();
@@ -320,7 +271,24 @@ impl Host {
             -32030 => {
                 refusal.with("commandId", member("commandId")).with("reason", "scripted_rejection")
             }
+            -32001 => refusal,
+            -32002 => refusal.with("limitBytes", FRAME_BYTES_MAX),
+            -32010 => refusal.with("capability", "userShell"),
+            -32011 if params.contains_key("outputRef") => {
+                refusal.with("itemId", member("itemId")).with("outputRef", member("outputRef"))
+            }
             -32011 => refusal.with("reason", "missingAnchor").with("anchor", member("cursor")),
+            -32022 => refusal.with("paths", json!([])),
+            -32023 => refusal.with("lastTurnId", member("cutPoint")["lastTurnId"].clone()),
+            -32031 => refusal.with("capacity", 64),
+            -32032 => refusal.with("selector", member("selector")),
+            -32036..=-32034 => refusal.with("name", member("name")),
+            -32038 => refusal.with("uploadId", member("uploadId")),
+            -32041 => refusal
+                .with("availability", "missing")
+                .with("itemId", member("itemId"))
+                .with("outputRef", member("outputRef")),
+            -32042 => refusal.with("anchor", Value::Null).with("latestBoundaryCursor", Value::Null),
             -32040 => refusal.with("earliestCursor", Value::Null),
             -32050 | -32054 => refusal.with("approvalId", member("approvalId")),
             -32051 => {
@@ -372,10 +340,15 @@ impl Host {
                     .waiting
                     .iter()
                     .position(|admitted| Some(&admitted.turn.turn_id) == turn_id.as_ref());
-                if let Some(admitted) = index.and_then(|index| target.waiting.remove(index))
-                    && method == "turn/started"
-                {
-                    target.request = Some(admitted.request);
+                match index.and_then(|index| target.waiting.remove(index)) {
+                    Some(admitted) if method == "turn/started" => {
+                        target.request = Some(admitted.request);
+                    }
+                    // It never started: its command is refused from now on (TRN-9).
+                    Some(admitted) if method == "turn/completed" => {
+                        self.ledger.fail_launch(&admitted.turn.command_id);
+                    }
+                    _ => {}
                 }
             }
             "item/delta" => {

@@ -2,26 +2,28 @@
 //!
 //! Purpose: refuse script acts that would teach a client something false by accident. Inputs: the
 //! complete params and the folded state. Invariants: read-only. Rules: HOST-7, HOST-10..12,
-//! HOST-18, TRN-3, TRN-11, TRN-12, ITM-2, ITM-10, APR-12, CUR-9.
+//! HOST-18, HSK-7, TRN-3, TRN-11, ITM-2, ITM-10, APR-12, CUR-9; turns and items go on in the
+//! sibling `legal_turns`.
 
 use serde_json::Value;
 
 use super::super::fold::{is_open, text};
 use super::super::{Host, Session};
-use super::Illegal;
+use super::{Illegal, legal_turns};
 use crate::profiles::PROTECTED;
 
-/// Kinds that belong to a turn; others may stand alone (ITM-6).
-const TURN_KINDS: &[&str] = &["userMessage", "agentMessage", "reasoning", "toolCall"];
-
 /// The rule behind a refusal of the model.
-pub(super) fn rule_of(code: i64) -> &'static str {
+pub(super) fn rule_of(method: &str, code: i64) -> &'static str {
     match code {
         -32053 | -32052 | -32050 | -32055 | -32057 => "HOST-13",
         -32051 | -32056 => "HOST-12",
         -32020 | -32024 => "CMD-10",
         -32011 | -32040 | -32042 => "CUR-7",
-        -32030 => "TRN-5",
+        -32010 => "HSK-5",
+        -32030 if method.starts_with("turn/") => "TRN-5",
+        -32041 => "ITM-13",
+        -32601 => "HOST-18",
+        -32602 => "HOST-5",
         _ => "ERR-1",
     }
 }
@@ -35,9 +37,14 @@ impl Host {
         params: &Value,
     ) -> Result<(), Illegal> {
         let request = matches!(method, "approval/request" | "userInput/request");
-        if !request && self.profile.notification(method).is_none() {
+        let row = self.profile.notification(method);
+        if !request && row.is_none() {
             let text = format!("`{method}` does not exist on host {}", self.profile.version);
             return Err(Illegal::new("HOST-18", text));
+        }
+        if row.is_some_and(|row| row.experimental) && !self.connection.experimental {
+            let text = format!("`{method}` needs the experimental opt-in");
+            return Err(Illegal::new("HSK-7", text));
         }
         let target = self
             .sessions
@@ -51,9 +58,21 @@ impl Host {
         match method {
             "turn/started" => turn_started(target, params),
             "turn/completed" => turn_completed(target, params),
-            "item/started" | "item/updated" | "item/completed" => item(target, method, params),
+            "turn/unqueued" => legal_turns::unqueued(target, params),
+            "turn/retracted" => legal_turns::retracted(target, params),
+            "turn/retryScheduled" | "turn/modelRetryScheduled" | "turn/foregroundCompleted" => {
+                legal_turns::progress(target, params)
+            }
+            "session/tokenUsage" => legal_turns::token_usage(target, params),
+            "item/started" | "item/updated" | "item/completed" => {
+                legal_turns::item_of_the_era(self.profile, self.connection.experimental, said)?;
+                item(target, method, params)
+            }
             "item/delta" => delta(target, params),
             "approval/requested" | "userInput/requested" => {
+                if method == "userInput/requested" {
+                    legal_turns::questions(params)?;
+                }
                 let known = params["itemId"].is_string() && params["turnId"].is_string();
                 known.then_some(()).ok_or_else(|| {
                     Illegal::new("APR-1", "there is no open tool item that it could be about")
@@ -137,12 +156,7 @@ fn item(target: &Session, method: &str, params: &Value) -> Result<(), Illegal> {
         return Err(Illegal::new("ITM-4", "a completed item is not inProgress"));
     }
     let Some(known) = known else {
-        let turnless = item["turnId"].is_null();
-        let needs_turn = item["kind"].as_str().is_some_and(|kind| TURN_KINDS.contains(&kind));
-        return match turnless && needs_turn {
-            true => Err(Illegal::new("TRN-12", "no turn is running that it could belong to")),
-            false => Ok(()),
-        };
+        return legal_turns::new_item(target, item);
     };
     if method == "item/started" {
         return Err(Illegal::new("HOST-11", "the item was started before"));

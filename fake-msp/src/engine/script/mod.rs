@@ -8,7 +8,10 @@
 //! It knows nothing of scenario files. Rules: DSL-3..5, DSL-9, DSL-11, HOST-10..17.
 
 mod fill;
+mod kinds;
 mod legal;
+mod legal_turns;
+mod notices;
 mod path;
 
 use std::fmt;
@@ -194,10 +197,22 @@ impl Host {
             }
             Err(refusal) => {
                 let text = format!("the model answers {} here: {}", refusal.code, refusal.message);
-                return Err(Illegal::new(legal::rule_of(refusal.code), text));
+                let method = self.asks.get(&handle.0).map_or("", |ask| ask.method.as_str());
+                return Err(Illegal::new(legal::rule_of(method, refusal.code), text));
             }
         };
         path::apply(&mut result, sets)?;
+        let said = |name: &str| sets.iter().any(|(path, _)| *path == name);
+        if let Some(content) = result["content"].as_str().filter(|_| said("content")) {
+            // Stored output of which the script says the text: the numbers follow from it.
+            let length = content.len();
+            if !said("byteLen") {
+                result["byteLen"] = length.into();
+            }
+            if !said("eof") {
+                result["eof"] = true.into();
+            }
+        }
         let Some(ask) = self.asks.remove(&handle.0) else { return Err(unknown_handle()) };
         if ask.method == "turn/start" {
             self.rename_admitted(&ask.params, &result);

@@ -6,6 +6,7 @@ mod framing;
 mod gap;
 mod goals;
 mod handshake;
+mod knobs;
 mod odd_input;
 mod oracle;
 mod outputs;
@@ -13,6 +14,7 @@ mod policy;
 mod prompts;
 mod restart;
 mod script;
+mod script_work;
 mod subagents;
 mod tasks;
 mod turns;
@@ -21,7 +23,7 @@ mod workflows;
 
 use serde_json::{Value, json};
 
-use super::{Host, Input, Options, Output};
+use super::{FRAME_BYTES_MAX, Host, Input, Options, Output};
 use crate::profiles::Profile;
 
 /// A conversation with one host.

@@ -7,7 +7,7 @@ use super::{Output, Talk, outline, scripted};
 /// The script's side of a [`Talk`].
 impl Talk {
     /// The ask that arrived last.
-    fn asked(&self) -> AskHandle {
+    pub(super) fn asked(&self) -> AskHandle {
         let asked = self.effects.iter().rev().find_map(|effect| match effect {
             Output::Asked { handle, .. } => Some(*handle),
             _ => None,
@@ -15,7 +15,7 @@ impl Talk {
         asked.expect("something was asked")
     }
 
-    fn emit(
+    pub(super) fn emit(
         &mut self,
         method: &str,
         sets: &[(&str, Value)],
@@ -28,7 +28,7 @@ impl Talk {
     }
 
     /// The rule that forbids an act.
-    fn forbidden(
+    pub(super) fn forbidden(
         &mut self,
         method: &str,
         sets: &[(&str, Value)],
@@ -43,7 +43,7 @@ impl Talk {
     }
 
     /// A scripted session with a running turn.
-    fn running(version: &str) -> (Self, String, EmittedRef) {
+    pub(super) fn running(version: &str) -> (Self, String, EmittedRef) {
         let mut talk = Self::ready_with(version, scripted());
         let session = talk.session();
         let input = json!([{ "type": "text", "text": "go" }]);

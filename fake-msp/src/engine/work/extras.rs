@@ -82,7 +82,7 @@ impl Host {
         }))
     }
 
-    pub(super) fn usage_read(&self) -> Value {
+    pub(in super::super) fn usage_read(&self) -> Value {
         let reset = EPOCH_MS + 18_000_000;
         json!({ "usage": {
             "window": { "usedPercent": 12, "windowDurationMins": 300, "resetsAtMs": reset },
