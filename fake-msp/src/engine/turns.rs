@@ -9,8 +9,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::input::input_text;
 use super::sessions::str_of;
+use super::words::{self, Word};
 use super::{After, Host, Mode, Refusal, Reply, TurnRef};
+
+/// Most turns that may wait in a session; more are backpressured, and nothing is admitted (CMD-9).
+const WAITING_MAX: usize = 256;
 
 /// Where a turn comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub(crate) struct Admitted {
     /// The params of the command that asked for it.
     pub(crate) request: Value,
     pub(crate) origin: Origin,
+    /// It had to wait for another turn.
+    pub(crate) queued: bool,
 }
 
 /// How a turn is stopped.
@@ -66,6 +73,10 @@ impl Host {
                 "startedNewTurn": started, "disposition": disposition,
             })
         };
+        if session.waiting.len() >= WAITING_MAX {
+            let refusal = Refusal::new(-32031, "too many turns wait");
+            return Err(refusal.with("capacity", WAITING_MAX));
+        }
         if let (true, "steer", Some(turn)) = (busy, policy, &active) {
             let input = Value::Object(params.clone());
             after.push(After::Steered { session: id, turn: turn.clone(), input });
@@ -74,7 +85,7 @@ impl Host {
         // For a fresh turn the turn id is the command id (CMD-11).
         let turn = TurnRef { turn_id: command_id.clone(), command_id: command_id.clone() };
         let request = Value::Object(params.clone());
-        let admitted = Admitted { turn, request, origin: Origin::Prompt };
+        let admitted = Admitted { turn, request, origin: Origin::Prompt, queued: busy };
         match (busy, policy, active) {
             (true, "replace", Some(active)) => {
                 session.waiting.push_front(admitted);
@@ -166,11 +177,17 @@ impl Host {
 
     /// Starts the next waiting turn of an idle session.
     pub(super) fn launch(&mut self, session: &str) {
-        let Some(target) = self.sessions.get_mut(session) else { return };
-        if target.log.view().active.is_some() {
-            return;
-        }
-        let Some(admitted) = target.waiting.pop_front() else { return };
+        let admitted = loop {
+            let Some(target) = self.sessions.get_mut(session) else { return };
+            if target.log.view().active.is_some() {
+                return;
+            }
+            let Some(admitted) = target.waiting.pop_front() else { return };
+            if !(admitted.queued && self.cannot_launch(&admitted)) {
+                break admitted;
+            }
+            self.fail_launch(session, &admitted);
+        };
         self.event(session, "turn/started", admitted.turn.to_value());
         if admitted.origin == Origin::Prompt {
             self.user_message(session, &admitted.turn, &admitted.request, false);
@@ -178,6 +195,23 @@ impl Host {
         if self.options.mode == Mode::Obliging {
             self.plan_turn(session, &admitted);
         }
+    }
+
+    /// The prompt of a queued turn may ask for a failed launch.
+    fn cannot_launch(&self, admitted: &Admitted) -> bool {
+        let word = words::read(&input_text(&admitted.request));
+        self.options.mode == Mode::Obliging && word == Word::Fail { kind: "launchError".into() }
+    }
+
+    /// A terminal without a start; the command that was accepted is refused from now on (TRN-9).
+    fn fail_launch(&mut self, session: &str, admitted: &Admitted) {
+        let text = "queued turn launch failed: the prompt asked for it";
+        let end = json!({
+            "turnId": admitted.turn.turn_id, "terminal": "failed", "reason": text,
+            "error": { "kind": "launchError", "message": text, "retryable": true },
+        });
+        self.ledger.fail_launch(&admitted.turn.command_id);
+        self.event(session, "turn/completed", end);
     }
 
     /// Plays an admitted stop. The first terminal wins: a turn that ended meanwhile stays as it is.

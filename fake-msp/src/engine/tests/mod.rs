@@ -12,6 +12,7 @@ mod oracle;
 mod outputs;
 mod policy;
 mod prompts;
+mod replays;
 mod restart;
 mod script;
 mod script_work;

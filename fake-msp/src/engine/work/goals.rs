@@ -87,7 +87,7 @@ impl Host {
                 target.work.goal_turn = Some(turn_id.clone());
             }
             let request = Value::Object(params.clone());
-            target.waiting.push_back(Admitted { turn, request, origin });
+            target.waiting.push_back(Admitted { turn, request, origin, queued: false });
         }
         turn_id
     }
