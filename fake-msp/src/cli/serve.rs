@@ -27,6 +27,8 @@ const BATCH_BYTES: usize = 64 * 1024;
 const LINES_WAITING: usize = 64;
 /// A file that was named cannot be used: the host's code for a configuration error (PRC).
 const EXIT_CONFIGURATION: u8 = 3;
+/// How much of a line that is no frame the frame log keeps, in bytes.
+const RAW_LOGGED_MAX: usize = 64 * 1024;
 /// Longest recording, in bytes: it is held in memory, and a long conversation has a hundredth of this.
 const TRANSCRIPT_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// How long the grandchild holds stdout, in seconds.
@@ -213,7 +215,12 @@ impl<P: Player> Server<P> {
                 line.push(b'\n');
                 self.write(&line)
             }
-            Output::Raw(bytes) => self.write(&bytes),
+            Output::Raw(bytes) => {
+                for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                    self.record(Dir::Server, &line[..line.len().min(RAW_LOGGED_MAX)]);
+                }
+                self.write(&bytes)
+            }
             Output::Stderr(text) => {
                 let _ = writeln!(self.stderr, "{text}");
                 text.len()

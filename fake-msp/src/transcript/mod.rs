@@ -2,7 +2,7 @@
 //!
 //! Purpose: a host that says exactly what a recording says, to a client that says what the recorded
 //! client said. Inputs: a [`Transcript`], client lines. Outputs: the effects of
-//! [`Output`](crate::engine::Output) and a [`Report`]. Invariants: the recorded client lines are
+//! [`Output`] and a [`Report`]. Invariants: the recorded client lines are
 //! expected in their order; a server line is sent as soon as every client line before it has
 //! matched, byte for byte where no value of the client's own making stands in it; the first
 //! deviation ends the replay. No I/O, no clock. It does not know the protocol's methods, only which

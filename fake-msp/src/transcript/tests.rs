@@ -257,3 +257,32 @@ fn a_bad_recording_is_refused_with_its_line() {
         assert!(error.to_string().starts_with(wanted), "{error}");
     }
 }
+
+/// Whatever one wrong byte does to a line, the client is answered or reported, and the replay ends once.
+#[test]
+fn any_wrong_byte_ends_in_a_verdict() {
+    let transcript = recording();
+    let clients: Vec<&Line> = transcript.lines.iter().filter(|l| l.dir == Dir::Client).collect();
+    let mut departures = 0;
+    for (number, line) in clients.iter().enumerate() {
+        for at in 0..line.raw.len() {
+            for byte in *b"\"{1,\xff" {
+                let mut play = Play::new(transcript.clone());
+                for before in &clients[..number] {
+                    play.input(Input::Line(before.raw.as_bytes()));
+                }
+                let mut bytes = line.raw.clone().into_bytes();
+                bytes[at] = byte;
+                play.input(Input::Line(&bytes));
+                if play.code.is_none() {
+                    play.input(Input::Eof);
+                }
+                let report = play.replay.report();
+                assert_eq!(play.code, Some(if report.is_clean() { 0 } else { EXIT_DEVIATED }));
+                assert_eq!(report.matched + report.missing.len(), report.client_lines);
+                departures += usize::from(report.deviation.is_some());
+            }
+        }
+    }
+    assert!(departures > 1000, "{departures}");
+}
