@@ -194,6 +194,10 @@ pub fn main() -> ExitCode {
         }
         Ok(Command::Chat(options)) => crate::chat::run(options),
         Ok(Command::Run(args)) => {
+            use std::io::IsTerminal as _;
+            let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+            let progress = std::io::stderr().is_terminal() && !set("CI");
+            let args = RunArgs { progress, ..args };
             let code = crate::commands::run::run(&args, &mut std::io::stdout().lock());
             ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
         }

@@ -21,8 +21,8 @@ Options:
   --jobs N                 threads (default: one per processor)
   --transcript             print every frame of every run
   --self-check             play nothing; list races of acts without NAME-control.scn
-  --message-format FORMAT  text (default) or json: one object per file
-  --junit FILE             write a JUnit report as well
+  --message-format FORMAT  text (default) or json: one object per file, one summary
+  --junit FILE             write a JUnit report as well, with times and reasons
   -h, --help               print this text
 
 Exit codes:

@@ -9,11 +9,19 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::Value;
 
+use super::read_file;
+use crate::lang::diagnostic::{Style, json_line, render_all};
 use crate::lang::point;
 use crate::run::{self, Options};
+
+mod progress;
+mod report;
+
+use progress::Progress;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +44,8 @@ pub struct RunArgs {
     pub transcript: bool,
     /// Play nothing; list the races without a control (DSL-15).
     pub self_check: bool,
+    /// Say on the standard error how far the run is; somebody looks at it.
+    pub progress: bool,
 }
 
 /// Exit code when everything passed.
@@ -56,6 +66,12 @@ pub struct Outcome {
     pub points: usize,
     /// Transcripts, if they were asked for.
     pub transcript: String,
+    /// The failure for programs; see `report`.
+    pub failure: Option<Value>,
+    /// What is wrong with the file, for programs.
+    pub diagnostics: Vec<Value>,
+    /// How long it took on the wall clock.
+    pub time: Duration,
 }
 
 /// How a file ended.
@@ -105,14 +121,20 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> io::Result<u8> {
         writeln!(out, "{} of {} files lack their control", missing.len(), files.len())?;
         return Ok(if missing.is_empty() { PASSED } else { FAILED });
     }
+    let start = Instant::now();
     let outcomes = play_all(&files, args);
+    let time = start.elapsed();
     for outcome in &outcomes {
-        report(outcome, args, out)?;
+        if args.json {
+            report::json_object(outcome, out)?;
+        } else {
+            report::text(outcome, out)?;
+        }
     }
     if let Some(path) = &args.junit {
-        std::fs::write(path, junit(&outcomes))?;
+        std::fs::write(path, report::junit(&outcomes, "pipe", time))?;
     }
-    summary(&outcomes, args, out)
+    report::summary(&outcomes, "pipe", args.json, time, out)
 }
 
 /// The `.scn` files at or below a path.
@@ -153,18 +175,26 @@ fn play_all(files: &[PathBuf], args: &RunArgs) -> Vec<Outcome> {
     let jobs = if args.jobs == 0 { cores } else { args.jobs }.min(files.len());
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; files.len()]);
+    let mut stderr = io::stderr();
+    let line: Option<&mut (dyn Write + Send)> =
+        if args.progress && !args.json { Some(&mut stderr) } else { None };
+    let progress = Progress::new(line, files.len());
     std::thread::scope(|scope| {
         for _ in 0..jobs {
             scope.spawn(|| {
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(path) = files.get(index) else { return };
-                    let outcome = play(path, args);
+                    let start = Instant::now();
+                    let mut outcome = play(path, args);
+                    outcome.time = start.elapsed();
+                    progress.done(matches!(outcome.verdict, Verdict::Failed(_)));
                     done.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(outcome);
                 }
             });
         }
     });
+    progress.finish();
     done.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }
 
@@ -174,19 +204,24 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
         verdict: Verdict::Passed,
         points: 0,
         transcript: String::new(),
+        failure: None,
+        diagnostics: Vec::new(),
+        time: Duration::ZERO,
     };
     let shown = path.to_string_lossy().into_owned();
-    let bytes = match std::fs::read(path) {
+    let bytes = match read_file(path) {
         Ok(bytes) => bytes,
-        Err(error) => {
-            outcome.verdict = Verdict::Failed(format!("{shown}: cannot be read: {}", error.kind()));
+        Err(reason) => {
+            outcome.verdict = Verdict::Failed(format!("{shown}: {reason}"));
             return outcome;
         }
     };
     let (file, diagnostics) = crate::lang::parse(&shown, &bytes);
     let (Some(file), true) = (file, diagnostics.is_empty()) else {
-        let text = format!("{shown}: {} findings; see `scenario check {shown}`", diagnostics.len());
-        outcome.verdict = Verdict::Failed(text);
+        let objects = diagnostics.iter().map(json_line);
+        outcome.diagnostics = objects.filter_map(|line| serde_json::from_str(&line).ok()).collect();
+        let text = render_all(&diagnostics, Style::Plain);
+        outcome.verdict = Verdict::Failed(text.trim_end().to_owned());
         return outcome;
     };
     let source = String::from_utf8_lossy(&bytes);
@@ -217,6 +252,7 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
                     outcome.transcript.push_str(&run.transcript.to_text());
                 }
                 if let Some(failure) = run.failure {
+                    outcome.failure = Some(report::failure(&failure, &name));
                     outcome.verdict = Verdict::Failed(failure.render(&shown, &source, &name));
                     return outcome;
                 }
@@ -226,57 +262,5 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
     outcome
 }
 
-fn report(outcome: &Outcome, args: &RunArgs, out: &mut dyn Write) -> io::Result<()> {
-    if args.json {
-        let (verdict, text) = match &outcome.verdict {
-            Verdict::Passed => ("passed", None),
-            Verdict::Failed(text) => ("failed", Some(text)),
-            Verdict::Skipped(reason) => ("skipped", Some(reason)),
-        };
-        let line = json!({ "file": outcome.path, "verdict": verdict, "points": outcome.points,
-                           "text": text });
-        return writeln!(out, "{line}");
-    }
-    out.write_all(outcome.transcript.as_bytes())?;
-    match &outcome.verdict {
-        Verdict::Passed => Ok(()),
-        Verdict::Failed(text) => writeln!(out, "{text}\n"),
-        Verdict::Skipped(reason) => writeln!(out, "skipped {}: {reason}", outcome.path.display()),
-    }
-}
-
-fn summary(outcomes: &[Outcome], args: &RunArgs, out: &mut dyn Write) -> io::Result<u8> {
-    let count =
-        |wanted: fn(&Verdict) -> bool| outcomes.iter().filter(|o| wanted(&o.verdict)).count();
-    let passed = count(|verdict| matches!(verdict, Verdict::Passed));
-    let failed = count(|verdict| matches!(verdict, Verdict::Failed(_)));
-    let skipped = count(|verdict| matches!(verdict, Verdict::Skipped(_)));
-    if !args.json {
-        let points: usize = outcomes.iter().map(|outcome| outcome.points).sum();
-        writeln!(
-            out,
-            "{passed} passed, {failed} failed, {skipped} skipped ({points} runs on pipe)"
-        )?;
-    }
-    // Nothing played is nothing proved.
-    Ok(if failed > 0 || passed == 0 { FAILED } else { PASSED })
-}
-
-fn junit(outcomes: &[Outcome]) -> String {
-    let escape = |text: &str| {
-        text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-    };
-    let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-    let _ = writeln!(xml, "  <testsuite name=\"scenarios pipe\" tests=\"{}\">", outcomes.len());
-    for outcome in outcomes {
-        let name = escape(&outcome.path.to_string_lossy());
-        let body = match &outcome.verdict {
-            Verdict::Passed => String::new(),
-            Verdict::Failed(text) => format!("<failure>{}</failure>", escape(text)),
-            Verdict::Skipped(reason) => format!("<skipped message=\"{}\"/>", escape(reason)),
-        };
-        let _ = writeln!(xml, "    <testcase name=\"{name}\">{body}</testcase>");
-    }
-    xml.push_str("  </testsuite>\n</testsuites>\n");
-    xml
-}
+#[cfg(test)]
+mod tests;
