@@ -76,7 +76,11 @@ pub fn render(io: &mut Io<'_>, args: &RenderArgs) -> io::Result<u8> {
         writeln!(io.err, "scenario render: {}: cannot be written: {error}", target.display())?;
         return Ok(USAGE);
     }
-    let at = if label.is_empty() { String::new() } else { format!(" at {label}") };
+    let at = if label.is_empty() {
+        String::new()
+    } else {
+        format!(" at {}", muse_code_acp::core::redact::cut(&label, 80))
+    };
     let verdict = match &run.failure {
         None => "green".to_owned(),
         Some(failure) => format!("red, {} {}", failure.code.as_str(), failure.text),

@@ -59,7 +59,9 @@ pub fn html(page: &Page<'_>) -> String {
         ids = Escaped(&ids.join(" ")),
     );
     if !page.point.is_empty() {
-        let _ = writeln!(out, "<div><dt>point</dt><dd>{}</dd></div>", Escaped(page.point));
+        // A value of `vary` may be a whole page of text.
+        let point = muse_code_acp::core::redact::cut(page.point, 200);
+        let _ = writeln!(out, "<div><dt>point</dt><dd>{}</dd></div>", Escaped(&point));
     }
     let _ = write!(
         out,
