@@ -112,7 +112,11 @@ fn a_client_that_closes_early_is_reported_when_a_line_was_cut() {
     live.until(|frame| frame["method"] == "turn/started");
     let done = live.finish();
     assert_eq!(done.code(), Some(0), "{}", done.stderr);
-    assert_eq!(done.frames().last().unwrap()["params"]["terminal"], "cancelled");
+    let frames = done.frames();
+    let ends: Vec<&str> =
+        frames.iter().rev().take(2).filter_map(|f| f["method"].as_str()).collect();
+    assert_eq!(ends, ["session/closed", "turn/completed"]);
+    assert_eq!(frames[frames.len() - 2]["params"]["terminal"], "cancelled");
 }
 
 #[test]

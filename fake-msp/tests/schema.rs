@@ -70,8 +70,35 @@ fn conversations(version: &str) -> Talk {
     talk.act("turn/unqueue", json!({ "sessionId": session, "turnId": queued }));
     talk.act("turn/cancel", json!({ "sessionId": session, "turnId": turn }));
     refusals(&mut talk, &session);
-    talk.request("view/unsubscribe", json!({ "sessionId": session }));
+    sessions(&mut talk, &session);
     talk
+}
+
+/// What moves whole sessions.
+fn sessions(talk: &mut Talk, session: &str) {
+    let fork = talk.act("session/fork", json!({ "sessionId": session }));
+    let fork = fork["session"]["sessionId"].as_str().expect("a fork").to_owned();
+    talk.act(
+        "session/fork",
+        json!({ "sessionId": session, "excludeItems": true,
+        "cutPoint": { "lastTurnId": "nope" } }),
+    );
+    talk.act("session/sideChat", json!({ "sessionId": session }));
+    talk.request("session/list", json!({ "limit": 1 }));
+    let text = json!({ "text": { "fields": ["title"], "anyOf": ["hello"] } });
+    talk.request("session/list", json!({ "filter": text, "workspaceRoot": "/w" }));
+    talk.request("session/list", json!({ "limit": 0 }));
+    talk.act("session/resume", json!({ "sessionId": fork, "history": "snapshot" }));
+    talk.request("view/page", json!({ "sessionId": fork, "limit": 1000 }));
+    talk.request("view/unsubscribe", json!({ "sessionId": session }));
+    talk.request(
+        "view/subscribe",
+        json!({ "sessionId": session, "after": format!("v:{session}:1") }),
+    );
+    talk.act("session/leave", json!({ "sessionId": fork, "stop": true }));
+    talk.request("session/read", json!({ "sessionId": fork, "excludeItems": false }));
+    talk.act("session/setModel", json!({ "sessionId": fork, "model": { "modelId": "m" } }));
+    talk.request("view/unsubscribe", json!({ "sessionId": session }));
 }
 
 /// One refusal of each kind that the model has.
@@ -100,8 +127,10 @@ fn refusals(talk: &mut Talk, session: &str) {
     talk.line(b"[]");
 }
 
-/// Frames of the client, and the gap, which names cursors that only a story knows.
-const NOT_GUESSED: &[&str] = &["view/gap", "initialized", "userInput/engaged"];
+/// Frames of the client, the gap, which names cursors that only a story knows, and the outcome of a
+/// leave, which needs one that was admitted.
+const NOT_GUESSED: &[&str] =
+    &["view/gap", "initialized", "userInput/engaged", "session/leaveCompleted"];
 
 #[test]
 fn what_the_model_fills_for_a_script_fits_the_published_structure() {
@@ -134,7 +163,11 @@ fn what_the_model_fills_for_a_script_fits_the_published_structure() {
                 && !row.name.starts_with("item/")
                 && !matches!(row.name, "turn/started" | "turn/completed" | "turn/unqueued")
         });
-        let order = |name: &str| u8::from(name.ends_with("resolved") || name.ends_with("settled"));
+        // Nothing of a session follows its end.
+        let order = |name: &str| match name {
+            "session/closed" => 2,
+            name => u8::from(name.ends_with("resolved") || name.ends_with("settled")),
+        };
         let mut names: Vec<&str> = guessed.map(|row| row.name).collect();
         // What is requested is updated, then resolved.
         names.sort_by_key(|name| (order(name), name.ends_with("updated"), *name));

@@ -32,13 +32,15 @@ Flags that the fake adds to every command:
   --fault LIST               levers, below
   --frame-log FILE           serve: JSON lines {{\"dir\":\"client\"|\"server\",\"ms\":…,\"raw\":…}}, in order,
                              secrets masked
+  --store DIR                serve: keeps sessions in DIR/sessions, in Muse's layout, beyond the process;
+                             not your own Muse folder, unless you want made-up sessions in it
 and to serve:
   --strict                   exit code 1 when the client broke a rule
   --transcript DIR           plays a recording: DIR/transcript.ndjson, or a file, in the form of the
                              frame log; a client that says something else gets a report
 
 Environment, for clients that cannot pass flags (flags win):
-  FAKE_MSP_PROFILE  FAKE_MSP_SEED  FAKE_MSP_FRAME_LOG  FAKE_MSP_FAULT
+  FAKE_MSP_PROFILE  FAKE_MSP_SEED  FAKE_MSP_FRAME_LOG  FAKE_MSP_FAULT  FAKE_MSP_STORE
 
 {WORDS_HELP}
 Levers, a comma list:

@@ -4,6 +4,7 @@
 
 use super::tamper::Tamper;
 use crate::engine::Fault;
+use crate::profiles::PROTECTED;
 
 /// All levers, by who plays them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,6 +68,7 @@ cut:METHOD           writes half of the answer to METHOD and ends with exit code
 fingerprint:TEXT     `initialize` names the schema fingerprint TEXT
 model:ID             `session/read` names the model ID, whatever the session has
 legacy-profile       `session/resume` is refused: saved with the profile `:auto-review`
+gap:METHOD           drops every event METHOD for the client and sends view/gap
 hang-on-eof          does not end at the end of stdin
 grandchild           a child holds stdout open for 30 s (unix)
 stderr:TEXT          writes TEXT to stderr at start
@@ -123,6 +125,8 @@ impl Levers {
         let text = || rest.to_owned();
         match name {
             "ignore" => self.faults.push(Fault::Ignore(text())),
+            "gap" if PROTECTED.contains(&rest) => return None,
+            "gap" => self.faults.push(Fault::Gap(text())),
             "eof" => self.faults.push(Fault::CloseStdout(text())),
             "crash" => self.faults.push(Fault::Crash(text())),
             "error" => {
@@ -224,9 +228,15 @@ mod tests {
 
     #[test]
     fn an_unknown_lever_is_named_together_with_the_allowed_ones() {
-        for bad in
-            ["explode", "exit:turn/start", "exit:turn/start:999", "ignore", "no-serve:x", "lost:"]
-        {
+        for bad in [
+            "explode",
+            "gap:approval/resolved",
+            "exit:turn/start",
+            "exit:turn/start:999",
+            "ignore",
+            "no-serve:x",
+            "lost:",
+        ] {
             let message = parse(bad).unwrap_err();
             assert!(message.contains(bad) && message.contains("hang-on-eof"), "{message}");
             assert_eq!(message.lines().count(), 1);

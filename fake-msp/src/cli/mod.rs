@@ -13,6 +13,7 @@ mod lines;
 mod player;
 mod redact;
 mod serve;
+mod store;
 mod tamper;
 
 use std::collections::BTreeMap;
@@ -23,8 +24,8 @@ use args::Command;
 use commands::Face;
 
 /// Environment variables that are read, for clients that cannot pass flags.
-pub const ENVIRONMENT: [&str; 4] =
-    ["FAKE_MSP_PROFILE", "FAKE_MSP_SEED", "FAKE_MSP_FRAME_LOG", "FAKE_MSP_FAULT"];
+pub const ENVIRONMENT: [&str; 5] =
+    ["FAKE_MSP_PROFILE", "FAKE_MSP_SEED", "FAKE_MSP_FRAME_LOG", "FAKE_MSP_FAULT", "FAKE_MSP_STORE"];
 
 /// The streams of a process.
 pub struct Streams {

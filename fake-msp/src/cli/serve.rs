@@ -8,7 +8,7 @@
 #[cfg(unix)]
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
@@ -17,8 +17,9 @@ use super::args::ServeOptions;
 use super::frame_log::FrameLog;
 use super::lines::{Event, read_lines};
 use super::player::Player;
+use super::store::FileStore;
 use super::tamper::Tampered;
-use crate::engine::{Host, Input, Mode, Options, Output};
+use crate::engine::{Host, Input, Options, Output};
 use crate::transcript::{Dir, Replay, Transcript};
 
 /// Most bytes that are written between two looks at stdin.
@@ -31,6 +32,9 @@ const EXIT_CONFIGURATION: u8 = 3;
 const RAW_LOGGED_MAX: usize = 64 * 1024;
 /// Longest recording, in bytes: it is held in memory, and a long conversation has a hundredth of this.
 const TRANSCRIPT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+/// After how long without a look a quiet session unloads, in milliseconds. The real window is not
+/// published; long enough that nobody who tries a client by hand meets it by accident.
+const IDLE_UNLOAD_MS: u64 = 5 * 60 * 1000;
 /// How long the grandchild holds stdout, in seconds.
 const GRANDCHILD_SECONDS: &str = "30";
 
@@ -64,21 +68,30 @@ pub(super) fn serve(
     }
     let (sender, events) = sync_channel(LINES_WAITING);
     std::thread::spawn(move || read_lines(stdin, &sender));
+    let store = common.store.as_deref().filter(|_| transcript.is_none());
+    let store = match store.map(|folder| FileStore::open(Path::new(folder))).transpose() {
+        Ok(store) => store,
+        Err(error) => {
+            let _ = writeln!(stderr, "fake-msp: cannot open the session store: {error}");
+            return EXIT_CONFIGURATION;
+        }
+    };
     let engine_options = Options {
         seed: common.seed,
-        mode: Mode::Obliging,
         faults: common.levers.faults,
-        staged: None,
-        asked: Vec::new(),
+        idle_unload_ms: Some(IDLE_UNLOAD_MS),
+        ..Options::default()
     };
     let pipes = Pipes { events, stdout, stderr, log };
-    match transcript {
-        Some(transcript) => pipes.run(Replay::new(transcript), false),
-        None => {
-            let host = Host::new(common.profile, engine_options);
-            pipes.run(Tampered::new(host, common.levers.tampers), strict)
+    let host = match (transcript, store) {
+        (Some(transcript), _) => return pipes.run(Replay::new(transcript), false),
+        (None, None) => Host::new(common.profile, engine_options),
+        (None, Some((store, boot))) => {
+            let options = Options { boot, muse_home: store.home(), ..engine_options };
+            Host::with_store(common.profile, options, Box::new(store))
         }
-    }
+    };
+    pipes.run(Tampered::new(host, common.levers.tampers), strict)
 }
 
 /// A recording: the file itself, or the folder of one in the official form.

@@ -149,9 +149,7 @@ impl Host {
         match (style, update) {
             // The log must know the stage although no view event tells of it.
             (Staged::Reissued, Value::Object(update)) => {
-                if let Some(target) = self.sessions.get_mut(session) {
-                    target.log.append_hidden("approval/updated", update);
-                }
+                self.store_hidden(session, "approval/updated", update);
             }
             (_, update) => {
                 self.event(session, "approval/updated", update);

@@ -5,15 +5,15 @@
 //! events go to subscribers only; request ids count 1, 2, 3 (HOST-6); after stdout is closed
 //! nothing is written. It does not decide what to say.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::ids::EPOCH_MS;
-use super::{Host, Output, Phase, Reply, frames};
+use super::{Fault, Host, Mode, Output, Phase, Reply, frames};
 use crate::profiles::PROTECTED;
 
 impl Host {
     pub(super) fn write(&mut self, frame: &Value) {
-        if self.stdout_open {
+        if self.stdout_open && !self.ended {
             self.out.push_back(Output::Line(frames::bytes(frame)));
         }
     }
@@ -50,8 +50,15 @@ impl Host {
     pub(crate) fn event(&mut self, session: &str, method: &str, params: Value) -> Value {
         let params = self.store(session, method, params);
         if self.sessions.get(session).is_some_and(|session| session.subscribed) {
-            self.notify(method, &params);
+            match self.drops(method) {
+                true => self.miss(session, method),
+                false => {
+                    self.notify(method, &params);
+                    self.tell_gap(session, params["viewCursor"].as_str());
+                }
+            }
         }
+        self.broadcast_after(session, method);
         params
     }
 
@@ -62,6 +69,38 @@ impl Host {
         }
     }
 
+    /// Whether a lever drops this event for the client; never the protected set (HOST-10).
+    fn drops(&self, method: &str) -> bool {
+        let named = |fault: &Fault| matches!(fault, Fault::Gap(name) if name == method);
+        self.options.faults.iter().any(named) && !PROTECTED.contains(&method)
+    }
+
+    /// Notes that the newest event was not delivered.
+    pub(crate) fn miss(&mut self, session: &str, method: &str) {
+        let Some(target) = self.sessions.get_mut(session) else { return };
+        let position = target.log.next_position() - 1;
+        let first = target.missed.map_or(position, |(first, _)| first);
+        target.missed = Some((first, position));
+        if self.options.mode == Mode::Obliging && method == "turn/completed" {
+            // Nothing may come after it that the gap frame could wait for.
+            let next = target.log.ephemeral();
+            self.tell_gap(session, Some(&next));
+        }
+    }
+
+    /// The gap frame comes with the next accepted delivery, behind it as recorded (CUR-9).
+    fn tell_gap(&mut self, session: &str, next: Option<&str>) {
+        let Some(target) = self.sessions.get_mut(session) else { return };
+        if self.options.mode == Mode::Scripted {
+            return; // The script says its gaps itself.
+        }
+        if let (Some((first, _)), Some(next)) = (target.missed.take(), next) {
+            let after = target.log.cursor(first - 1);
+            let gap = json!({ "sessionId": session, "after": after, "next": next });
+            self.notify("view/gap", &gap);
+        }
+    }
+
     /// Stores a view event without delivering it.
     pub(crate) fn store(&mut self, session: &str, method: &str, params: Value) -> Value {
         let params = match params {
@@ -69,9 +108,30 @@ impl Host {
             _ => Map::new(),
         };
         let now = self.now;
-        let Some(session) = self.sessions.get_mut(session) else { return Value::Null };
-        session.updated_ms = now;
-        session.log.append(&mut self.ids, method, params).params.clone()
+        let Some(target) = self.sessions.get_mut(session) else { return Value::Null };
+        target.updated_ms = now;
+        let params = target.log.append(&mut self.ids, method, params);
+        self.listing.touch(session);
+        self.record_event(session, method, &params);
+        self.retain(session);
+        params
+    }
+
+    /// Stores a fact that is folded but is no view event.
+    pub(crate) fn store_hidden(&mut self, session: &str, method: &str, params: Map<String, Value>) {
+        let Some(target) = self.sessions.get_mut(session) else { return };
+        let params = Value::Object(params);
+        target.log.put_hidden(method, &params);
+        self.record_event(session, method, &params);
+    }
+
+    /// Stops serving what is older than the host keeps readable.
+    pub(crate) fn retain(&mut self, session: &str) {
+        if let (Some(events), Some(target)) =
+            (self.options.retain_events, self.sessions.get_mut(session))
+        {
+            target.log.retain(events);
+        }
     }
 
     /// A delta: it takes a cursor and is not stored (CUR-2). Returns the cursor.

@@ -20,6 +20,9 @@ pub enum Fault {
     CloseStdout(String),
     /// Dies by a signal when the method arrives.
     Crash(String),
+    /// Drops every event of this method for the client and tells of the hole (CUR-9). The protected set
+    /// is never dropped (HOST-10).
+    Gap(String),
     /// Does not end at the end of stdin.
     HangOnEof,
 }
@@ -33,10 +36,10 @@ impl Host {
             | Fault::Exit(name, _)
             | Fault::CloseStdout(name)
             | Fault::Crash(name) => name == method,
-            Fault::HangOnEof => false,
+            Fault::HangOnEof | Fault::Gap(_) => false,
         });
         match fault.cloned() {
-            None | Some(Fault::HangOnEof) => return false,
+            None | Some(Fault::HangOnEof | Fault::Gap(_)) => return false,
             Some(Fault::Ignore(_)) => {}
             Some(Fault::Error(_, code)) => {
                 let refusal = Refusal::new(code, "an error by lever");

@@ -7,17 +7,22 @@
 
 use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::{Map, Value, json};
 
 /// Facts from before the first event.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Birth {
     pub(crate) workspace_root: Option<String>,
     pub(crate) provider_id: String,
     pub(crate) model_id: String,
     pub(crate) mode: String,
+    pub(crate) permission_profile: Option<String>,
     pub(crate) created_ms: u64,
+    /// `ForkProvenance`, for a fork.
+    pub(crate) forked_from: Option<Value>,
+    /// `SideProvenance`, for a side chat.
+    pub(crate) side_from: Option<Value>,
 }
 
 /// A turn by its two ids.
@@ -81,6 +86,16 @@ pub(crate) struct View {
     pub(crate) context: Option<Value>,
     pub(crate) tokens: Value,
     pub(crate) first_prompt: Option<String>,
+    /// What is open, in the order it opened, so that nobody searches a long session for it.
+    open: Open,
+}
+
+/// Ids of open entities.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Open {
+    items: IndexSet<String>,
+    approvals: IndexSet<String>,
+    prompts: IndexSet<String>,
 }
 
 impl View {
@@ -105,6 +120,7 @@ impl View {
             context: None,
             tokens: json!({ "promptTokens": 0, "outputTokens": 0, "totalTokens": 0 }),
             first_prompt: None,
+            open: Open::default(),
         }
     }
 
@@ -123,12 +139,16 @@ impl View {
             "approval/requested" => {
                 if let (Some(id), Some(params)) = (text(params, "approvalId"), params.as_object()) {
                     let approval = Approval { params: params.clone(), resolution: None };
-                    self.approvals.entry(id).or_insert(approval);
+                    if !self.approvals.contains_key(&id) {
+                        self.open.approvals.insert(id.clone());
+                        self.approvals.insert(id, approval);
+                    }
                 }
             }
             "approval/updated" => self.on_approval_updated(params),
             "approval/resolved" => {
                 if let Some(id) = text(params, "approvalId") {
+                    self.open.approvals.shift_remove(&id);
                     let approval = self
                         .approvals
                         .entry(id)
@@ -140,11 +160,15 @@ impl View {
                 if let (Some(id), Some(params)) = (text(params, "userInputId"), params.as_object())
                 {
                     let prompt = Prompt { params: params.clone(), settlement: None };
-                    self.prompts.entry(id).or_insert(prompt);
+                    if !self.prompts.contains_key(&id) {
+                        self.open.prompts.insert(id.clone());
+                        self.prompts.insert(id, prompt);
+                    }
                 }
             }
             "userInput/settled" => {
                 if let Some(id) = text(params, "userInputId") {
+                    self.open.prompts.shift_remove(&id);
                     let prompt = self
                         .prompts
                         .entry(id)
@@ -227,6 +251,10 @@ impl View {
             new > old || (new == old && is_open(known) && !is_open(item))
         });
         if newer {
+            match is_open(item) {
+                true => self.open.items.insert(id.clone()),
+                false => self.open.items.shift_remove(&id),
+            };
             self.items.insert(id, item.clone());
         }
     }
@@ -244,21 +272,18 @@ impl View {
 
     /// Approvals without a resolution, in the order they opened.
     pub(crate) fn pending_approvals(&self) -> impl Iterator<Item = (&String, &Approval)> {
-        self.approvals.iter().filter(|(_, approval)| approval.resolution.is_none())
+        self.open.approvals.iter().filter_map(|id| self.approvals.get_key_value(id))
     }
 
     /// Prompts without a settlement, in the order they opened.
     pub(crate) fn pending_prompts(&self) -> impl Iterator<Item = (&String, &Prompt)> {
-        self.prompts.iter().filter(|(_, prompt)| prompt.settlement.is_none())
+        self.open.prompts.iter().filter_map(|id| self.prompts.get_key_value(id))
     }
 
     /// Items of a turn that are still open.
     pub(crate) fn open_items(&self, turn_id: &str) -> Vec<Value> {
-        self.items
-            .values()
-            .filter(|item| is_open(item) && item["turnId"] == turn_id)
-            .cloned()
-            .collect()
+        let open = self.open.items.iter().filter_map(|id| self.items.get(id));
+        open.filter(|item| item["turnId"] == turn_id).cloned().collect()
     }
 }
 

@@ -75,7 +75,7 @@ impl Host {
         let mut put = |name: &str, value: Value| result.insert(name.to_owned(), value);
         put("serverInfo", json!({ "name": "muse-session-server", "version": version }));
         put("userAgent", format!("muse-session-server/{version} (fake-msp)").into());
-        put("museHome", "/home/fake/.muse".into());
+        put("museHome", self.options.muse_home.as_str().into());
         put("platformFamily", "unix".into());
         put("platformOs", "linux".into());
         put("schema", json!({ "version": 1, "fingerprint": self.profile.fingerprint }));

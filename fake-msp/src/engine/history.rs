@@ -1,17 +1,39 @@
-//! Histories, pages and subscriptions, all read from the log.
+//! The `history` envelope of resume, read and fork, read from the log.
 //!
-//! Rules: CUR-4..8, HOST-8, HOST-9.
+//! Purpose: choose the form of a history by preference and size. Invariants: a form that does not fit
+//! the budget gives way to the next one of its chain, never to an earlier one; nothing is served that
+//! the log does not fold to. Rules: CUR-4..7.
 
 use serde_json::{Map, Value, json};
 
-use super::frames::FRAME_BYTES_MAX;
-use super::sessions::str_of;
-use super::{After, Host, Refusal, Reply, Session};
+use super::fold::View;
+use super::log::Boundary;
+use super::{Host, Refusal, Session};
 use crate::profiles::trim;
 
-/// Room for the envelope around histories and pages, in bytes.
-const ENVELOPE_BYTES: usize = 64 * 1024;
-const PAGE_LIMIT_MAX: u64 = 1000;
+/// Members that may be large; an elided snapshot cuts them (CUR-5).
+const PAYLOADS: &[&str] = &["text", "displayText", "visibleOutput", "args", "fallbackText"];
+/// What is left of such a member, in characters.
+const ELIDED_CHARS: usize = 256;
+
+/// A way to serve a history, most wanted first in each chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Anchored,
+    Inline,
+    Snapshot,
+    Elided,
+}
+
+/// The chain that a preference starts (CUR-5): a forced value only comes down.
+fn chain(preference: &str) -> &'static [Form] {
+    const CHAIN: &[Form] = &[Form::Anchored, Form::Inline, Form::Snapshot, Form::Elided];
+    match preference {
+        "inline" => &CHAIN[1..],
+        "snapshot" => &CHAIN[2..],
+        _ => CHAIN,
+    }
+}
 
 impl Host {
     /// The `history` envelope and, for a suffix, the position after which events must follow.
@@ -22,38 +44,86 @@ impl Host {
         excluded: bool,
         cursor: Option<&str>,
     ) -> Result<(Value, Option<u64>), Refusal> {
-        let position = match cursor {
-            None => None,
-            Some(cursor) => match session.log.position(cursor) {
-                // The start of the view: as if there were no cursor (CUR-7).
-                Some(0) => None,
-                Some(position) => Some(position),
-                None => return Err(missing_anchor(session, cursor)),
-            },
-        };
-        let none = |reason: &str| json!({ "mode": "none", "items": null, "snapshot": null, "noneReason": reason });
-        if let Some(position) = position {
-            return Ok((none("cursorSuffix"), Some(position)));
+        if let Some(cursor) = cursor {
+            // The start of the view: as if there were no cursor (CUR-7).
+            let position = served_position(session, cursor)?;
+            if position != 0 {
+                return Ok((none("cursorSuffix"), Some(position)));
+            }
         }
         if excluded {
             return Ok((none("excluded"), None));
         }
-        let items: Vec<&Value> = session.log.view().items.values().collect();
-        // Nothing was ever compacted, so `auto` and `anchored` come down to `inline` (CUR-5).
-        let history = match preference {
-            "snapshot" => json!({
-                "mode": "snapshot", "items": null, "snapshot": self.snapshot(session),
-            }),
-            _ => json!({ "mode": "inline", "items": items, "snapshot": null }),
-        };
-        if history.to_string().len() > FRAME_BYTES_MAX - ENVELOPE_BYTES {
-            return Ok((none("historyBudget"), None));
+        if !session.healthy {
+            return Ok((none("projectionUnavailable"), None));
         }
-        Ok((history, None))
+        for form in chain(preference) {
+            let history = self.served(session, *form);
+            if let Some(history) = history
+                && history.to_string().len() <= self.options.history_bytes
+            {
+                return Ok((history, None));
+            }
+        }
+        Ok((none("historyBudget"), None))
     }
 
-    fn snapshot(&self, session: &Session) -> Value {
+    fn served(&self, session: &Session, form: Form) -> Option<Value> {
         let view = session.log.view();
+        let boundary = session.log.boundary().filter(|b| b.position >= session.log.earliest());
+        let mut history = match form {
+            Form::Anchored => {
+                let snapshot = self.snapshot(session, Some(boundary?), false);
+                json!({ "mode": "anchoredSnapshot", "items": null, "snapshot": snapshot })
+            }
+            Form::Inline => {
+                let items: Vec<&Value> = view.items.values().collect();
+                json!({ "mode": "inline", "items": items, "snapshot": null })
+            }
+            Form::Snapshot | Form::Elided => {
+                let snapshot = self.snapshot(session, None, form == Form::Elided);
+                json!({ "mode": "snapshot", "items": null, "snapshot": snapshot })
+            }
+        };
+        if let (Form::Anchored, Some(history)) = (form, history.as_object_mut()) {
+            let last = boundary.and_then(|b| view.items.get_index(b.first_item.checked_sub(1)?));
+            if let Some((id, _)) = last {
+                history.insert("checkpointBoundary".into(), json!({ "throughItemId": id }));
+            }
+            trim(self.profile, "SessionHistory", history);
+        }
+        Some(history)
+    }
+
+    fn snapshot(&self, session: &Session, anchor: Option<&Boundary>, elide: bool) -> Value {
+        let view = session.log.view();
+        let first = anchor.map_or(0, |boundary| boundary.first_item);
+        let mut items: Vec<Value> = view
+            .items
+            .get_range(first..)
+            .into_iter()
+            .flat_map(|part| part.values())
+            .cloned()
+            .collect();
+        if elide {
+            items.iter_mut().for_each(cut_payloads);
+        }
+        let mut state = self.state(session, view);
+        state.insert("items".into(), items.into());
+        let mut snapshot = json!({
+            "schemaVersion": 1, "viewCursor": session.log.head(), "state": state,
+        });
+        if let Some(boundary) = anchor {
+            snapshot["anchor"] = json!({
+                "boundaryCursor": session.log.cursor(boundary.position),
+                "summarizedThrough": boundary.summarized_through,
+            });
+        }
+        snapshot
+    }
+
+    /// A snapshot's state without its items.
+    fn state(&self, session: &Session, view: &View) -> Map<String, Value> {
         let pointer = |id_name: &str, id: &str, params: &Map<String, Value>| json!({ id_name: id, "itemId": params.get("itemId"), "viewCursor": params.get("viewCursor") });
         let queued: Vec<Value> =
             session.waiting.iter().map(|admitted| admitted.turn.to_value()).collect();
@@ -67,7 +137,6 @@ impl Host {
             .collect();
         let mut state = Map::new();
         let mut put = |name: &str, value: Value| state.insert(name.to_owned(), value);
-        put("items", view.items.values().cloned().collect());
         put("activeTurn", json!(view.active.as_ref().map(|turn| turn.to_value())));
         put("queuedTurns", queued.into());
         put("pendingApprovals", approvals.into());
@@ -87,100 +156,44 @@ impl Host {
             put("contextUsage", context.clone());
         }
         trim(self.profile, "SnapshotState", &mut state);
-        json!({ "schemaVersion": 1, "viewCursor": session.log.head(), "state": state })
-    }
-
-    /// Stored events after `position`, pushed as ordinary notifications.
-    pub(super) fn replay(&mut self, session: &str, position: u64) {
-        let Some(target) = self.sessions.get(session) else { return };
-        for (method, params) in target.log.since(position) {
-            self.notify(&method, &params);
-        }
-    }
-
-    /// Every pending approval and prompt once more, oldest first (HOST-9).
-    pub(super) fn reissue(&mut self, session: &str) {
-        let Some(target) = self.sessions.get(session) else { return };
-        let view = target.log.view();
-        let mut requests: Vec<(&'static str, Value)> = Vec::new();
-        for (_, approval) in view.pending_approvals() {
-            requests.push(("approval/request", Value::Object(approval.params.clone())));
-        }
-        for (_, prompt) in view.pending_prompts() {
-            requests.push(("userInput/request", Value::Object(prompt.params.clone())));
-        }
-        for (method, params) in requests {
-            self.ask_client(method, &params);
-        }
-    }
-
-    pub(super) fn view_page(&mut self, params: &Map<String, Value>) -> Reply {
-        let session = self.stored(params)?;
-        let limit = params["limit"].as_u64().unwrap_or(0);
-        if limit == 0 || limit > PAGE_LIMIT_MAX {
-            return Err(Refusal::invalid_params("limit: 1 to 1000"));
-        }
-        let max_bytes = params.get("maxBytes").and_then(Value::as_u64);
-        if max_bytes == Some(0) {
-            return Err(Refusal::invalid_params("maxBytes: at least 1"));
-        }
-        let cursor = str_of(params, "cursor");
-        if params.get("anchor").is_some_and(|anchor| !anchor.is_null()) {
-            if cursor.is_some() {
-                return Err(Refusal::invalid_params("anchor and cursor exclude each other"));
-            }
-            let refusal = Refusal::new(-32042, "nothing was compacted").kind("noBoundary");
-            let refusal = refusal.with("anchor", Value::Null);
-            return Err(refusal.with("latestBoundaryCursor", Value::Null));
-        }
-        let from = match cursor {
-            None => None,
-            Some(cursor) => match session.log.position(cursor) {
-                Some(position) => Some(position),
-                None => return Err(missing_anchor(session, cursor)),
-            },
-        };
-        let forward = str_of(params, "direction") != Some("backward");
-        let room = FRAME_BYTES_MAX - ENVELOPE_BYTES;
-        let bytes = max_bytes.and_then(|max| usize::try_from(max).ok()).unwrap_or(room).min(room);
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let page = session.log.page(from, forward, limit, bytes);
-        Ok(json!({ "events": page.events, "nextCursor": page.next }))
-    }
-
-    pub(super) fn view_subscribe(
-        &mut self,
-        params: &Map<String, Value>,
-        after: &mut Vec<After>,
-    ) -> Reply {
-        let start = match str_of(params, "after") {
-            None => None,
-            Some(cursor) => {
-                let session = self.stored(params)?;
-                let position = session.log.position(cursor);
-                Some(position.ok_or_else(|| missing_anchor(session, cursor))?)
-            }
-        };
-        let session = self.loaded(params)?;
-        session.subscribed = true;
-        if let Some(position) = start {
-            after.push(After::Replay { session: session.log.session_id.clone(), position });
-        }
-        Ok(json!({ "viewCursor": session.log.head() }))
-    }
-
-    pub(super) fn view_unsubscribe(&mut self, params: &Map<String, Value>) -> Reply {
-        self.stored(params)?;
-        if let Ok(session) = self.loaded(params) {
-            session.subscribed = false;
-        }
-        Ok(json!({}))
+        state
     }
 }
 
-fn missing_anchor(session: &Session, cursor: &str) -> Refusal {
-    Refusal::new(-32011, "unknown cursor")
-        .with("reason", "missingAnchor")
-        .with("anchor", cursor)
-        .with("sessionId", session.log.session_id.as_str())
+fn none(reason: &str) -> Value {
+    json!({ "mode": "none", "items": null, "snapshot": null, "noneReason": reason })
+}
+
+/// Cuts the large members of an item and says so (ITM-7).
+fn cut_payloads(item: &mut Value) {
+    let Some(item) = item.as_object_mut() else { return };
+    let mut cut = false;
+    for name in PAYLOADS {
+        if let Some(Value::String(text)) = item.get_mut(*name)
+            && let Some((end, _)) = text.char_indices().nth(ELIDED_CHARS)
+        {
+            text.truncate(end);
+            cut = true;
+        }
+    }
+    if cut {
+        item.insert("truncated".into(), true.into());
+    }
+}
+
+/// The position of a cursor after which everything is still served.
+pub(super) fn served_position(session: &Session, cursor: &str) -> Result<u64, Refusal> {
+    let id = session.log.session_id.as_str();
+    let Some(position) = session.log.position(cursor) else {
+        let refusal = Refusal::new(-32011, "unknown cursor").with("reason", "missingAnchor");
+        return Err(refusal.with("anchor", cursor).with("sessionId", id));
+    };
+    let earliest = session.log.earliest();
+    // Position 0 is no event: whoever names it asks for all there is.
+    if position != 0 && position < earliest {
+        let refusal = Refusal::new(-32040, "the view does not go back that far");
+        let refusal = refusal.with("earliestCursor", session.log.cursor(earliest));
+        return Err(refusal.with("sessionId", id));
+    }
+    Ok(position)
 }

@@ -5,6 +5,8 @@
 use serde_json::Value;
 
 use super::Fault;
+use super::frames::FRAME_BYTES_MAX;
+use super::paging::ENVELOPE_BYTES;
 use crate::profiles::Staged;
 
 /// Who answers turns, approvals and prompts.
@@ -31,11 +33,35 @@ pub struct Options {
     /// Methods that a script answers besides those of [`Mode::Scripted`] (DSL-7: a line overrides
     /// the model). Without meaning in obliging mode.
     pub asked: Vec<String>,
+    /// How many hosts ran over the same store before: it colours the ids, so that hosts with one seed
+    /// do not mint the same ids twice, and sets the clock, because sessions are listed by their times
+    /// and what a later host does must come later.
+    pub boot: u64,
+    /// `museHome` of the handshake; sessions lie in its `sessions` folder.
+    pub muse_home: String,
+    /// Largest history that an answer carries, in bytes; a larger one comes down its chain (CUR-5).
+    pub history_bytes: usize,
+    /// How many events of a session stay readable (CUR-7); all of them if absent.
+    pub retain_events: Option<usize>,
+    /// After how long without a look a quiet session unloads (SES-9); never if absent. The real
+    /// window is not published.
+    pub idle_unload_ms: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, mode: Mode::Obliging, faults: Vec::new(), staged: None, asked: Vec::new() }
+        Self {
+            seed: 0,
+            mode: Mode::Obliging,
+            faults: Vec::new(),
+            staged: None,
+            asked: Vec::new(),
+            boot: 0,
+            muse_home: "/home/fake/.muse".into(),
+            history_bytes: FRAME_BYTES_MAX - ENVELOPE_BYTES,
+            retain_events: None,
+            idle_unload_ms: None,
+        }
     }
 }
 

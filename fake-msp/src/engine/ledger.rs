@@ -23,6 +23,16 @@ struct Row {
     waiting: Vec<Value>,
 }
 
+/// A command as a session's log keeps it.
+#[derive(Debug)]
+pub(crate) struct Stored {
+    pub(crate) command_id: String,
+    pub(crate) method: String,
+    pub(crate) params: Map<String, Value>,
+    /// `None` for an intake that never settled.
+    pub(crate) reply: Option<Reply>,
+}
+
 /// What the ledger says about a command that arrived.
 #[derive(Debug)]
 pub(crate) enum Seen {
@@ -93,6 +103,20 @@ impl Ledger {
         {
             row.reply = Some(Err(Refusal::rejected(command_id, "deferred_start_failed")));
         }
+    }
+
+    /// Takes over a command of an earlier host from a session's log (CMD-6). A command that this host
+    /// knows stays as it is.
+    pub(crate) fn adopt(&mut self, stored: Stored) {
+        let Stored { command_id, method, params, reply } = stored;
+        let forgotten = matches!(&reply, Some(Err(refusal)) if !refusal.is_durable());
+        let known = self.rows.contains_key(&command_id);
+        if known || forgotten || HOST_LIFETIME.contains(&method.as_str()) {
+            return;
+        }
+        let reply = reply.unwrap_or_else(|| Err(Refusal::rejected(&command_id, "abandoned")));
+        let row = Row { method, params, reply: Some(reply), waiting: Vec::new() };
+        self.rows.insert(command_id, row);
     }
 
     /// Stores the answer, or forgets the command when nothing was admitted. Returns the ids of

@@ -10,25 +10,38 @@
 //! Start reading at [`Host::handle`]; commands are dispatched in `execute`.
 
 mod approvals;
+mod broadcast;
+mod disk;
+mod dispatch;
 mod emit;
 mod errors;
 mod faults;
 mod fold;
+mod fork;
 mod frames;
 mod gap;
 mod handshake;
+mod head;
 mod history;
 mod ids;
 mod input;
 mod io;
+mod leave;
 mod ledger;
+mod list;
 mod log;
+mod paging;
 mod plan;
 mod prompts;
+mod reader;
+mod record;
 mod repertoire;
 mod restart;
 pub mod script;
+mod session;
 mod sessions;
+mod settings;
+mod store;
 mod turns;
 pub(crate) mod words;
 mod work;
@@ -41,6 +54,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
+pub(crate) use dispatch::After;
 pub(crate) use errors::Refusal;
 pub use faults::Fault;
 pub(crate) use fold::TurnRef;
@@ -50,10 +64,12 @@ pub use ids::EPOCH_MS;
 pub(crate) use ids::{Ids, Kind};
 pub use io::{AskHandle, Input, Mode, Options, Output};
 use ledger::{Ledger, Seen};
+use list::Listing;
 pub(crate) use log::Log;
-use plan::Plan;
 pub(crate) use prompts::check_answers;
 pub use restart::Recovery;
+pub(crate) use session::Session;
+pub use store::{Ends, Store, StoreError};
 pub use words::WORDS_HELP;
 
 use crate::oracle::{self, Finding, Violation};
@@ -63,35 +79,11 @@ use crate::profiles::{Class, Profile};
 /// not become clearer by a longer list.
 const VIOLATIONS_MAX: usize = 10_000;
 
+/// Made-up time between the beginnings of two hosts over one store: an hour.
+const BOOT_MS: u64 = 60 * 60 * 1000;
+
 /// Answer of a command handler.
 pub(crate) type Reply = Result<Value, Refusal>;
-
-/// Effects that follow an answer, in order.
-#[derive(Clone, Debug)]
-pub(crate) enum After {
-    /// Start the next admitted turn if none runs.
-    Launch { session: String },
-    /// Stop a turn, then launch the next one.
-    Stop { session: String, turn: String, how: turns::Stop },
-    /// Push the stored events after a position (CUR-7).
-    Replay { session: String, position: u64 },
-    /// Issue every pending request again (HOST-9).
-    Reissue { session: String },
-    /// A view event.
-    Event { session: String, method: &'static str, params: Value },
-    /// An approval was decided.
-    Decided { session: String, decision: approvals::Decision },
-    /// A prompt was settled.
-    Settled { session: String, settlement: prompts::Settlement },
-    /// A running turn got more input.
-    Steered { session: String, turn: TurnRef, input: Value },
-    /// The goal of the session is another one.
-    Goal { session: String, goal: Value },
-    /// Items beside the turn.
-    Work { session: String, effect: work::Effect },
-    /// A notification that is no view event.
-    Broadcast { method: &'static str, params: Value },
-}
 
 /// Where the handshake stands (HSK-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,32 +126,6 @@ impl Connection {
     }
 }
 
-/// One session: its log and what this host process knows beside it.
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub(crate) log: Log,
-    pub(crate) subscribed: bool,
-    pub(crate) loaded: bool,
-    pub(crate) resumed: bool,
-    pub(crate) updated_ms: u64,
-    /// Admitted turns that have not started, oldest first.
-    pub(crate) waiting: VecDeque<turns::Admitted>,
-    /// What the obliging host is doing.
-    pub(crate) plan: Option<Plan>,
-    /// Commands that the user allowed for the rest of the session.
-    pub(crate) allowed: BTreeSet<String>,
-    /// Last admitted decision of each approval.
-    pub(crate) decisions: BTreeMap<String, approvals::Decision>,
-    /// Last admitted settlement of each prompt.
-    pub(crate) settlements: BTreeMap<String, prompts::Settlement>,
-    /// What happens beside the turn.
-    pub(crate) work: work::Work,
-    /// Params of the `turn/start` of the turn that a script started last.
-    pub(crate) request: Option<Value>,
-    /// Text that a script streamed since the last whole item: item, delta field, text.
-    pub(crate) streamed: BTreeMap<String, BTreeMap<String, String>>,
-}
-
 /// A client request that the script has not answered yet.
 #[derive(Debug)]
 pub(crate) struct Ask {
@@ -183,12 +149,21 @@ impl Ask {
 pub struct Host {
     profile: &'static Profile,
     options: Options,
+    /// Engine time at which this host began.
+    start_ms: u64,
     now: u64,
     out: VecDeque<Output>,
     ids: Ids,
     connection: Connection,
     sessions: IndexMap<String, Session>,
+    /// Where sessions outlive this host, if anywhere.
+    store: Option<Box<dyn Store>>,
+    listing: Listing,
+    /// Sessions whose status may have changed since it was told.
+    moved: BTreeSet<String>,
     ledger: Ledger,
+    /// Outcomes of completed leaves, by command.
+    left: BTreeMap<String, Value>,
     asks: BTreeMap<u64, Ask>,
     asked: u64,
     /// Activation words of skills that a client changed.
@@ -205,16 +180,22 @@ impl Host {
     /// A host that nobody has spoken to.
     #[must_use]
     pub fn new(profile: &'static Profile, options: Options) -> Self {
-        let ids = Ids::new(options.seed);
+        let ids = Ids::over(options.seed, options.boot);
+        let start_ms = options.boot.saturating_mul(BOOT_MS);
         Self {
             profile,
             options,
-            now: 0,
+            start_ms,
+            now: start_ms,
             out: VecDeque::new(),
             ids,
             connection: Connection::new(),
             sessions: IndexMap::new(),
+            store: None,
+            listing: Listing::default(),
+            moved: BTreeSet::new(),
             ledger: Ledger::default(),
+            left: BTreeMap::new(),
             asks: BTreeMap::new(),
             asked: 0,
             skill_states: BTreeMap::new(),
@@ -236,7 +217,7 @@ impl Host {
     /// Afterwards outputs may wait in [`Host::poll_output`] and the deadline may have changed.
     /// After the host has ended, inputs are ignored.
     pub fn handle(&mut self, now_ms: u64, input: Input<'_>) {
-        self.now = self.now.max(now_ms);
+        self.now = self.now.max(self.start_ms.saturating_add(now_ms));
         if self.ended {
             return;
         }
@@ -248,6 +229,8 @@ impl Host {
             Input::Timer => {}
         }
         self.run_due();
+        self.tell_status();
+        self.unload_quiet();
     }
 
     /// The next effect in order. Call until `None` after every [`Host::handle`]. A burst (see
@@ -256,6 +239,7 @@ impl Host {
     pub fn poll_output(&mut self) -> Option<Output> {
         if self.out.is_empty() && !self.ended {
             self.pump_burst();
+            self.tell_status();
         }
         self.out.pop_front()
     }
@@ -263,7 +247,10 @@ impl Host {
     /// The next time at which [`Input::Timer`] does something, if any.
     #[must_use]
     pub fn deadline(&self) -> Option<u64> {
-        self.next_due().map(|(due, _)| due)
+        let sessions = self.sessions.values();
+        let idle = sessions.filter_map(|session| self.idle_deadline(session)).min();
+        let next = self.next_due().map(|(due, _)| due).into_iter().chain(idle).min();
+        next.map(|at| at.saturating_sub(self.start_ms))
     }
 
     /// What the oracle found so far, in order.
@@ -351,7 +338,7 @@ impl Host {
             let refusal = Refusal::new(-32601, "experimental method").kind("experimentalRequired");
             return Err(refusal.with("descriptor", method));
         }
-        let params = match params {
+        let mut params = match params {
             None => Map::new(),
             Some(Value::Object(params)) => params,
             Some(_) => {
@@ -371,6 +358,10 @@ impl Host {
         if let Some(refusal) = refused {
             return Err(refusal);
         }
+        oracle::drop_newer(self.profile, method, &mut params);
+        if let Some(session) = params.get("sessionId").and_then(Value::as_str) {
+            self.fetch(session)?;
+        }
         if let (Class::Command, Some(command_id)) =
             (row.class, params.get("commandId").and_then(Value::as_str))
         {
@@ -379,6 +370,7 @@ impl Host {
                 Seen::Waiting => return Ok(None),
                 Seen::Replay(reply) => {
                     self.respond(id, &reply);
+                    self.repeat_leave(command_id);
                     return Ok(None);
                 }
                 Seen::Conflict => {
@@ -403,6 +395,7 @@ impl Host {
         let command_id = params.get("commandId").and_then(Value::as_str).map(str::to_owned);
         if let Some(command_id) = &command_id {
             self.ledger.open(command_id, method, &params);
+            self.record_accepted(command_id, method, &params);
         }
         if self.is_asked(method) {
             self.asked += 1;
@@ -420,6 +413,9 @@ impl Host {
         }
         let mut after = Vec::new();
         let reply = self.execute(method, &params, &mut after);
+        if let Some(command_id) = &command_id {
+            self.record_settled(command_id, method, &params, &reply);
+        }
         self.settle(id, command_id.as_deref(), &reply);
         for effect in after {
             self.run_after(effect);
@@ -438,61 +434,6 @@ impl Host {
             for waiting in self.ledger.settle(command_id, reply) {
                 self.respond(&waiting, reply);
             }
-        }
-    }
-
-    /// The model's own answer to a command. Effects that follow the answer go to `after`.
-    pub(crate) fn execute(
-        &mut self,
-        method: &str,
-        params: &Map<String, Value>,
-        after: &mut Vec<After>,
-    ) -> Reply {
-        match method {
-            "initialize" => self.initialize(params),
-            "session/start" => self.session_start(params),
-            "session/resume" => self.session_resume(params, after),
-            "session/read" => self.session_read(params),
-            "session/list" => self.session_list(params),
-            "session/setModel" => self.session_set_model(params, after),
-            "session/setApprovalMode" => self.session_set_approval_mode(params, after),
-            "session/setReasoningEffort" => self.session_set_reasoning_effort(params, after),
-            "session/rename" => self.session_rename(params, after),
-            "model/list" => self.model_list(params),
-            "turn/start" => self.turn_start(params, after),
-            "turn/steer" => self.turn_steer(params, after),
-            "turn/cancel" | "turn/interrupt" => self.turn_cancel(method, params, after),
-            "turn/unqueue" => self.turn_unqueue(params, after),
-            "approval/decide" => self.approval_decide(params, after),
-            "approval/listPending" => self.approval_list_pending(params),
-            "userInput/answer"
-            | "userInput/cancel"
-            | "userInput/clarify"
-            | "userInput/interrupt" => self.user_input_settle(method, params, after),
-            "view/page" => self.view_page(params),
-            "view/subscribe" => self.view_subscribe(params, after),
-            "view/unsubscribe" => self.view_unsubscribe(params),
-            _ => self.execute_work(method, params, after),
-        }
-    }
-
-    fn run_after(&mut self, effect: After) {
-        match effect {
-            After::Launch { session } => self.launch(&session),
-            After::Stop { session, turn, how } => self.stop_turn(&session, &turn, how),
-            After::Replay { session, position } => self.replay(&session, position),
-            After::Reissue { session } => self.reissue(&session),
-            After::Event { session, method, params } => {
-                self.event(&session, method, params);
-            }
-            After::Decided { session, decision } => self.on_decided(&session, &decision),
-            After::Settled { session, settlement } => self.on_settled(&session, &settlement),
-            After::Steered { session, turn, input } => {
-                self.user_message(&session, &turn, &input, true);
-            }
-            After::Goal { session, goal } => self.set_goal(&session, goal),
-            After::Work { session, effect } => self.run_effect(&session, effect),
-            After::Broadcast { method, params } => self.notify(method, &params),
         }
     }
 
@@ -542,14 +483,7 @@ impl Host {
             return;
         }
         if self.options.mode == Mode::Obliging {
-            for session in self.sessions.keys().cloned().collect::<Vec<_>>() {
-                let active = self.sessions[&session].log.view().active.clone();
-                self.sessions[&session].waiting.clear();
-                if let Some(turn) = active {
-                    self.cancel_turn(&session, &turn.turn_id, "the host is closing");
-                }
-                self.end_work(&session);
-            }
+            self.close_sessions();
         }
         self.end(Output::Exit { code: 0 });
     }

@@ -30,6 +30,7 @@ impl Host {
         self.ledger.restart();
         self.violations.clear();
         self.current = None;
+        self.forget_stored();
         self.stdout_open = true;
         self.ended = false;
         for session in self.sessions.values_mut() {
@@ -37,6 +38,9 @@ impl Host {
             session.subscribed = false;
             session.plan = None;
             session.work.clear();
+            session.leaving.clear();
+            session.missed = None;
+            session.told_status = ("idle", Vec::new());
             session.waiting.clear();
             session.streamed.clear();
         }
@@ -49,8 +53,9 @@ impl Host {
     }
 
     /// Nobody is subscribed yet, so these events are only stored.
-    fn infer_end(&mut self, session: &str) {
-        let view = self.sessions[session].log.view();
+    pub(super) fn infer_end(&mut self, session: &str) {
+        let Some(target) = self.sessions.get(session) else { return };
+        let view = target.log.view();
         let Some(turn) = view.active.clone() else { return };
         let approvals: Vec<String> = view.pending_approvals().map(|(id, _)| id.clone()).collect();
         let prompts: Vec<String> = view.pending_prompts().map(|(id, _)| id.clone()).collect();

@@ -1,35 +1,37 @@
-//! Session commands and the `Session` object.
+//! Session life: start, resume, read.
 //!
-//! Purpose: start, resume, read, list, settings. Outputs: results built from the fold; effects as
+//! Purpose: create, load and attach to sessions. Outputs: results built from the fold; effects as
 //! [`After`]. Invariants: `session/started` precedes the answer of `session/start` (SES-12);
-//! a resume re-issues what is pending after its answer (HOST-9). Rules: SES-*, APR-18.
-
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+//! a resume re-issues what is pending after its answer (HOST-9); whoever loads a session holds its
+//! lease. Rules: SES-1..8, SES-11, SES-13.
 
 use serde_json::{Map, Value, json};
 
 use super::fold::Birth;
-use super::ids::rfc3339;
-use super::{After, Host, Kind, Log, Refusal, Reply, Session, work};
+use super::settings::{MODEL, PROVIDER};
+use super::{After, Host, Kind, Log, Refusal, Reply, Session};
 use crate::profiles::trim;
 
-const PROVIDER: &str = "fake";
-const MODEL: &str = "fake-model";
-const LIST_LIMIT_DEFAULT: u64 = 50;
-const LIST_LIMIT_MAX: u64 = 200;
+/// The permission profile that some host generations cannot load any more (SES-13).
+const LEGACY_PROFILE: &str = ":auto-review";
+
+/// Longest id that a client may choose: three bytes on disk for each, and 255 fit into a file name.
+const ID_BYTES_MAX: usize = 80;
 
 /// A string member of params.
 pub(crate) fn str_of<'a>(params: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     params.get(name).and_then(Value::as_str)
 }
 
+pub(super) fn no_such_session(id: &str) -> Refusal {
+    Refusal::new(-32020, "no such session").with("sessionId", id)
+}
+
 impl Host {
     /// The session that params name, loaded (CMD-10).
     pub(crate) fn loaded(&mut self, params: &Map<String, Value>) -> Result<&mut Session, Refusal> {
         let id = str_of(params, "sessionId").unwrap_or_default();
-        let Some(session) = self.sessions.get_mut(id) else {
-            return Err(Refusal::new(-32020, "no such session").with("sessionId", id));
-        };
+        let Some(session) = self.sessions.get_mut(id) else { return Err(no_such_session(id)) };
         if !session.loaded {
             return Err(Refusal::new(-32024, "session is not loaded").with("sessionId", id));
         }
@@ -39,52 +41,52 @@ impl Host {
     /// The session that params name, loaded or not.
     pub(crate) fn stored(&self, params: &Map<String, Value>) -> Result<&Session, Refusal> {
         let id = str_of(params, "sessionId").unwrap_or_default();
-        self.sessions
-            .get(id)
-            .ok_or_else(|| Refusal::new(-32020, "no such session").with("sessionId", id))
+        self.sessions.get(id).ok_or_else(|| no_such_session(id))
     }
 
     pub(super) fn session_start(&mut self, params: &Map<String, Value>) -> Reply {
         self.check_config(params)?;
+        let root = workspace_root(params)?;
         let command_id = str_of(params, "commandId").unwrap_or_default();
         let id = match str_of(params, "sessionId") {
             Some(taken) if self.sessions.contains_key(taken) => {
                 return Err(Refusal::rejected(command_id, "session_id_conflict"));
             }
+            Some(chosen) if chosen.is_empty() || chosen.len() > ID_BYTES_MAX => {
+                return Err(Refusal::invalid_params("sessionId: 1 to 80 bytes"));
+            }
             Some(chosen) => chosen.to_owned(),
             None => self.ids.next(Kind::Session),
         };
-        let first_root = params.get("workspaceRoots").and_then(|roots| roots[0].as_str());
-        let root = str_of(params, "workspaceRoot").or(first_root);
         let birth = Birth {
-            workspace_root: root.map(str::to_owned),
+            workspace_root: root,
             provider_id: str_of(params, "providerId").unwrap_or(PROVIDER).to_owned(),
             model_id: str_of(params, "modelId").unwrap_or(MODEL).to_owned(),
             mode: str_of(params, "approvalMode").unwrap_or(self.profile.default_mode).to_owned(),
+            permission_profile: str_of(params, "permissionProfile").map(str::to_owned),
             created_ms: self.now,
+            ..Birth::default()
         };
-        let session = Session {
-            log: Log::new(id.clone(), birth),
-            subscribed: true,
-            loaded: true,
-            resumed: false,
-            updated_ms: self.now,
-            waiting: VecDeque::new(),
-            plan: None,
-            allowed: BTreeSet::new(),
-            decisions: BTreeMap::new(),
-            settlements: BTreeMap::new(),
-            work: work::Work::default(),
-            request: None,
-            streamed: BTreeMap::new(),
-        };
-        self.current = Some(id.clone());
-        self.sessions.insert(id.clone(), session);
-        let object = self.session_object(&self.sessions[&id]);
+        let session = self.bear(Log::new(id.clone(), birth));
         if self.profile.notification("session/started").is_some() {
-            self.notify("session/started", &json!({ "session": object }));
+            self.notify("session/started", &json!({ "session": session }));
         }
-        Ok(json!({ "session": object, "viewCursor": self.sessions[&id].log.head() }))
+        self.list_changed(&id);
+        Ok(json!({ "session": session, "viewCursor": self.sessions[&id].log.head() }))
+    }
+
+    /// Takes a session that did not exist before into the host, loaded and subscribed. Returns its
+    /// object.
+    pub(super) fn bear(&mut self, log: Log) -> Value {
+        let id = log.session_id.clone();
+        let mut session = Session::new(log, self.now);
+        (session.loaded, session.subscribed) = (true, true);
+        session.disk.path = self.path_of(&id, session.log.birth().created_ms);
+        self.sessions.insert(id.clone(), session);
+        self.listing.touch(&id);
+        self.record_head(&id);
+        self.current = Some(id.clone());
+        self.session_object(&self.sessions[&id])
     }
 
     pub(super) fn session_resume(
@@ -98,9 +100,19 @@ impl Host {
         let excluded = params.get("excludeItems") == Some(&Value::Bool(true));
         let preference = str_of(params, "history").unwrap_or("auto");
         let cursor = str_of(params, "cursor");
-        let (history, replay) = self.history(session, preference, excluded, cursor)?;
+        // A cursor that is refused must not cost a lease.
+        self.history(session, preference, true, cursor)?;
+        if !session.loaded {
+            self.check_legacy(session)?;
+            self.load(&id)?;
+            if let Some(model) = str_of(params, "modelId") {
+                let provider = self.sessions[&id].log.view().model["providerId"].clone();
+                let model = json!({ "modelId": model, "providerId": provider, "source": "user" });
+                self.event(&id, "session/modelChanged", model);
+            }
+        }
+        let (history, replay) = self.history(&self.sessions[&id], preference, excluded, cursor)?;
         if let Some(session) = self.sessions.get_mut(&id) {
-            session.loaded = true;
             session.subscribed = true;
             session.resumed = true;
         }
@@ -109,160 +121,26 @@ impl Host {
             after.push(After::Replay { session: id.clone(), position });
         }
         after.push(After::Reissue { session: id.clone() });
-        Ok(self.attached(&self.sessions[&id], history))
+        let mut result = self.attached(&self.sessions[&id], history);
+        if let Some(last_turn) = &self.sessions[&id].log.view().last_turn {
+            result.insert("lastTurn".into(), last_turn.clone());
+        }
+        trim(self.profile, "Attached", &mut result);
+        Ok(Value::Object(result))
     }
 
     pub(super) fn session_read(&mut self, params: &Map<String, Value>) -> Reply {
         let session = self.stored(params)?;
+        self.check_legacy(session)?;
         // Unlike resume, reading leaves the items out unless told otherwise.
         let excluded = params.get("excludeItems") != Some(&Value::Bool(false));
         let (history, _) = self.history(session, "auto", excluded, None)?;
-        Ok(self.attached(session, history))
-    }
-
-    pub(super) fn session_list(&mut self, params: &Map<String, Value>) -> Reply {
-        let limit = params.get("limit").and_then(Value::as_u64).unwrap_or(LIST_LIMIT_DEFAULT);
-        if limit == 0 || limit > LIST_LIMIT_MAX {
-            return Err(Refusal::invalid_params("limit: 1 to 200"));
+        let mut result = self.attached(session, history);
+        if let Some(last_turn) = &session.log.view().last_turn {
+            result.insert("lastTurn".into(), last_turn.clone());
         }
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let start = match str_of(params, "cursor") {
-            None => 0,
-            Some(cursor) => cursor
-                .strip_prefix("l:")
-                .and_then(|offset| offset.parse::<usize>().ok())
-                .ok_or_else(|| Refusal::new(-32011, "unknown list cursor"))?,
-        };
-        let root = str_of(params, "workspaceRoot");
-        let mut rows: Vec<&Session> = self
-            .sessions
-            .values()
-            .filter(|session| {
-                root.is_none() || session.log.birth().workspace_root.as_deref() == root
-            })
-            .collect();
-        rows.sort_by_key(|session| std::cmp::Reverse(session.updated_ms));
-        let end = rows.len().min(start.saturating_add(limit));
-        let page: Vec<Value> =
-            rows[start.min(end)..end].iter().map(|session| self.session_object(session)).collect();
-        let next = (end < rows.len()).then(|| format!("l:{end}"));
-        Ok(json!({ "sessions": page, "nextCursor": next }))
-    }
-
-    pub(super) fn session_set_model(
-        &mut self,
-        params: &Map<String, Value>,
-        after: &mut Vec<After>,
-    ) -> Reply {
-        let session = self.loaded(params)?;
-        let model = &params["model"];
-        let provider = match model.get("providerId") {
-            Some(provider) if provider.is_string() => provider.clone(),
-            _ => session.log.view().model["providerId"].clone(),
-        };
-        after.push(After::Event {
-            session: session.log.session_id.clone(),
-            method: "session/modelChanged",
-            params: json!({
-                "modelId": model["modelId"], "providerId": provider, "source": "user",
-            }),
-        });
-        Ok(json!({ "commandId": params["commandId"], "status": "accepted" }))
-    }
-
-    pub(super) fn session_set_approval_mode(
-        &mut self,
-        params: &Map<String, Value>,
-        after: &mut Vec<After>,
-    ) -> Reply {
-        let client_name = self.connection.client_name.clone();
-        let session = self.loaded(params)?;
-        let (mode, command_id) = (&params["mode"], &params["commandId"]);
-        let current = session.log.view().mode.clone();
-        let changed = current["mode"] != *mode;
-        let effective = if changed {
-            after.push(After::Event {
-                session: session.log.session_id.clone(),
-                method: "session/approvalModeChanged",
-                params: json!({
-                    "mode": mode, "source": "approvalReconfigure", "commandId": command_id,
-                    "clientName": client_name,
-                }),
-            });
-            json!({ "mode": mode, "source": "approvalReconfigure", "lastCommandId": command_id })
-        } else {
-            current
-        };
-        Ok(json!({
-            "commandId": command_id,
-            "status": "accepted",
-            "applyOutcome": if changed { "completed" } else { "noop" },
-            "effectiveMode": effective,
-        }))
-    }
-
-    pub(super) fn session_set_reasoning_effort(
-        &mut self,
-        params: &Map<String, Value>,
-        after: &mut Vec<After>,
-    ) -> Reply {
-        let session = self.loaded(params)?;
-        after.push(After::Event {
-            session: session.log.session_id.clone(),
-            method: "session/reasoningEffortChanged",
-            params: json!({ "reasoningEffort": params["reasoningEffort"], "source": "user" }),
-        });
-        Ok(json!({ "commandId": params["commandId"], "status": "accepted" }))
-    }
-
-    pub(super) fn session_rename(
-        &mut self,
-        params: &Map<String, Value>,
-        after: &mut Vec<After>,
-    ) -> Reply {
-        let session = self.loaded(params)?;
-        let name = str_of(params, "name").unwrap_or_default().trim();
-        if name.is_empty() {
-            return Err(Refusal::invalid_params("name is empty"));
-        }
-        after.push(After::Event {
-            session: session.log.session_id.clone(),
-            method: "session/nameChanged",
-            params: json!({ "name": name }),
-        });
-        Ok(json!({ "commandId": params["commandId"], "status": "accepted", "name": name }))
-    }
-
-    pub(super) fn model_list(&mut self, params: &Map<String, Value>) -> Reply {
-        let active = match params.contains_key("sessionId") {
-            true => self.stored(params)?.log.view().model["modelId"].clone(),
-            false => MODEL.into(),
-        };
-        let models: Vec<Value> = [(MODEL, "Fake Model"), ("fake-model-mini", "Fake Model Mini")]
-            .iter()
-            .map(|(id, label)| {
-                let mut row = Map::new();
-                let mut put = |name: &str, value: Value| row.insert(name.to_owned(), value);
-                put("modelId", (*id).into());
-                put("displayLabel", (*label).into());
-                put("providerId", PROVIDER.into());
-                put("profileId", Value::Null);
-                put("releaseDate", Value::Null);
-                put("description", "answers without a model".into());
-                put("contextLimit", 200_000.into());
-                put("outputLimit", Value::Null);
-                put("cost", Value::Null);
-                put("variants", json!(["low", "medium", "high"]));
-                put("isActive", (active == *id).into());
-                put("isDefault", (*id == MODEL).into());
-                trim(self.profile, "ModelCatalogEntry", &mut row);
-                Value::Object(row)
-            })
-            .collect();
-        Ok(json!({
-            "providerId": PROVIDER, "profileId": null, "source": self.profile.model_source,
-            "models": models,
-        }))
+        trim(self.profile, "Attached", &mut result);
+        Ok(Value::Object(result))
     }
 
     /// `config.mcpServers` needs its grant (section 6.2); an older host ignores the member.
@@ -276,8 +154,19 @@ impl Host {
         Ok(())
     }
 
-    /// Result of resume and read.
-    fn attached(&self, session: &Session, history: Value) -> Value {
+    /// A saved reviewer that this generation does not have any more (SES-13).
+    fn check_legacy(&self, session: &Session) -> Result<(), Refusal> {
+        let saved = session.log.birth().permission_profile.as_deref();
+        if saved != Some(LEGACY_PROFILE) || self.profile.resumes_auto_review {
+            return Ok(());
+        }
+        let text = "permission profile :auto-review: its reviewer is unavailable";
+        let id = session.log.session_id.as_str();
+        Err(Refusal::new(-32603, text).with("sessionId", id))
+    }
+
+    /// What resume, read and fork have in common.
+    pub(super) fn attached(&self, session: &Session, history: Value) -> Map<String, Value> {
         let view = session.log.view();
         let approvals = view.pending_approvals().map(|(id, approval)| {
             json!({
@@ -295,55 +184,28 @@ impl Host {
         result.insert("viewCursor".into(), session.log.head().into());
         result.insert("history".into(), history);
         result.insert("pendingRequests".into(), pending.into());
-        if let Some(last_turn) = &view.last_turn {
-            result.insert("lastTurn".into(), last_turn.clone());
-        }
-        trim(self.profile, "Attached", &mut result);
-        Value::Object(result)
+        result
     }
+}
 
-    /// The approval mode as it is shown: after a resume it comes from the log (`replay`).
-    pub(super) fn shown_mode(session: &Session) -> Value {
-        let mut mode = session.log.view().mode.clone();
-        if session.resumed && mode["source"] == "startup" {
-            mode["source"] = "replay".into();
-        }
-        mode
+/// The primary root (SES-1): absolute, and the first of the roots if both are given.
+fn workspace_root(params: &Map<String, Value>) -> Result<Option<String>, Refusal> {
+    let roots = params.get("workspaceRoots").and_then(Value::as_array);
+    let roots: Option<Vec<&str>> =
+        roots.map(|roots| roots.iter().filter_map(Value::as_str).collect());
+    let first = roots.as_ref().and_then(|roots| roots.first().copied());
+    let root = str_of(params, "workspaceRoot");
+    let mut all = roots.iter().flatten().copied().chain(root);
+    if all.any(|root| !root.starts_with('/') && !root.contains(":\\")) {
+        return Err(Refusal::invalid_params("a workspace root is not absolute"));
     }
-
-    /// The `Session` object (SES-7).
-    pub(super) fn session_object(&self, session: &Session) -> Value {
-        let (view, birth) = (session.log.view(), session.log.birth());
-        let id = &session.log.session_id;
-        let status = match (session.loaded, &view.active) {
-            (false, _) => "notLoaded",
-            (true, Some(_)) => "running",
-            (true, None) => "idle",
-        };
-        let active = view.active.as_ref().filter(|_| session.loaded).map(|turn| &turn.turn_id);
-        let mut object = Map::new();
-        let mut put = |name: &str, value: Value| object.insert(name.to_owned(), value);
-        put("sessionId", id.as_str().into());
-        put("path", format!("/home/fake/.muse/sessions/{id}/session.jsonl").into());
-        put("status", status.into());
-        put("activeTurnId", json!(active));
-        put("createdAt", rfc3339(birth.created_ms).into());
-        put("updatedAt", rfc3339(session.updated_ms).into());
-        put("workspaceRoot", json!(birth.workspace_root));
-        put("providerId", view.model["providerId"].clone());
-        put("modelId", view.model["modelId"].clone());
-        put("approvalMode", Self::shown_mode(session));
-        put("turnCount", view.turn_count.into());
-        put("forkedFrom", Value::Null);
-        put("sideFrom", Value::Null);
-        if let Some(prompt) = &view.first_prompt {
-            put("firstUserPrompt", prompt.as_str().into());
-            put("title", super::words::first_line(prompt).into());
+    if roots.is_some() && first.is_none() {
+        return Err(Refusal::invalid_params("workspaceRoots is empty"));
+    }
+    match (root, first) {
+        (Some(root), Some(first)) if root != first => {
+            Err(Refusal::invalid_params("workspaceRoot is not the first of workspaceRoots"))
         }
-        if let Some(name) = &view.name {
-            put("name", name.as_str().into());
-        }
-        trim(self.profile, "Session", &mut object);
-        Value::Object(object)
+        _ => Ok(root.or(first).map(str::to_owned)),
     }
 }

@@ -76,6 +76,15 @@ impl Finding {
     }
 }
 
+/// Takes the members away that this host generation does not know: it ignores them (CMD-13).
+pub(crate) fn drop_newer(profile: &Profile, method: &str, params: &mut Map<String, Value>) {
+    let newer = |name: &str| {
+        let members = tables::params_of(method).map_or(&[][..], |shape| shape.0);
+        members.iter().any(|member| member.name == name && member.since > profile.era)
+    };
+    params.retain(|name, _| !newer(name));
+}
+
 /// Checks the params of a known method against its table.
 pub(crate) fn check_params(
     profile: &Profile,

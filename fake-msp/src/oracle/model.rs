@@ -30,6 +30,11 @@ pub(crate) fn judge(
         return vec![finding("sessionId", "ENV-7", "session was never issued here")];
     };
     let mut out = Vec::new();
+    if !session.loaded && needs_loaded(method) {
+        // The host may have unloaded it by itself while the command was on its way (SES-9).
+        out.push(finding("sessionId", "CMD-10", "session is not loaded").race());
+        return out;
+    }
     match method {
         "turn/start" => {
             let busy = session.log.view().active.is_some() || !session.waiting.is_empty();
@@ -50,6 +55,22 @@ pub(crate) fn judge(
         _ => out.extend(targets::judge(session, method, params)),
     }
     out
+}
+
+/// Reads, and what loads or only copies, work on stored sessions; everything else on loaded ones.
+fn needs_loaded(method: &str) -> bool {
+    const STORED: &[&str] = &[
+        "session/resume",
+        "session/read",
+        "session/fork",
+        "session/list",
+        "model/list",
+        "approval/listPending",
+        "item/readOutput",
+        "view/page",
+        "view/unsubscribe",
+    ];
+    !STORED.contains(&method)
 }
 
 pub(super) fn finding(path: &str, rule: &'static str, text: &str) -> Finding {

@@ -15,11 +15,14 @@ const TAGGED: &[(&str, &str, Era)] = &[
     ("Session", "firstUserPrompt", Era::V1_3),
     ("Session", "name", Era::V1_3),
     ("Session", "nameOrigin", Era::V1_4),
+    ("Session", "branch", Era::V1_3),
     ("Session", "lastActivityAt", Era::V1_3),
     ("Session", "attention", Era::V1_3),
     ("Session", "kind", Era::V1_4),
     ("Session", "createdByClient", Era::V1_4),
     ("Session", "itemCount", Era::V1_4_14),
+    ("SessionHistory", "checkpointBoundary", Era::V1_4),
+    ("SessionNameChangedParams", "nameOrigin", Era::V1_4),
     ("SnapshotState", "name", Era::V1_3),
     ("SnapshotState", "reasoningEffort", Era::V1_3),
     ("Attached", "lastTurn", Era::V1_4),
@@ -97,11 +100,22 @@ impl Profile {
     }
 }
 
+/// (owner type, member, first generation that writes null where there is no value); older ones leave
+/// the member out.
+const NULL_SINCE: &[(&str, &str, Era)] = &[("SnapshotState", "name", Era::V1_4)];
+
 /// Removes the members of `owner` that are newer than the profile.
 pub(crate) fn trim(profile: &Profile, owner: &str, object: &mut Map<String, Value>) {
     for (_, member, _) in
         TAGGED.iter().filter(|(name, _, since)| *name == owner && *since > profile.era)
     {
         object.remove(*member);
+    }
+    for (_, member, _) in
+        NULL_SINCE.iter().filter(|(name, _, since)| *name == owner && *since > profile.era)
+    {
+        if object.get(*member).is_some_and(Value::is_null) {
+            object.remove(*member);
+        }
     }
 }

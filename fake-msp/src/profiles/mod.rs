@@ -107,6 +107,10 @@ pub struct Profile {
     pub modes: &'static [ModeRow],
     /// Whether `goal/clear` is told by an event with an explicit null.
     pub goal_clear_event: bool,
+    /// Whether a session with the saved profile `:auto-review` can be loaded (SES-13).
+    pub resumes_auto_review: bool,
+    /// Whether unreadable lines of a session's log are shown as an item; else the session is refused.
+    pub shows_damage: bool,
     /// `model/list.source`.
     pub model_source: &'static str,
     /// Flags of `serve`, with their help lines (PRC-10).
@@ -184,6 +188,8 @@ pub const PROFILES: &[Profile] = &[
         default_mode: "promptUnmatched",
         modes: MODES_1_1,
         goal_clear_event: true,
+        resumes_auto_review: true,
+        shows_damage: false,
         model_source: "bundledCatalog",
         serve_flags: FLAGS_1_1,
         evidence: &[
@@ -192,6 +198,8 @@ pub const PROFILES: &[Profile] = &[
             ("session/started", "recorded sessions of that age"),
             ("staged approvals", "unmeasured: re-issued chosen so that both styles are played"),
             ("approval modes, bundledCatalog", "measured on 1.1.1-R2514.1"),
+            (":auto-review resumes", "measured on 1.1.1-R2514.1"),
+            ("damaged logs refused", "unmeasured: the item kind that shows them came with 1.4"),
         ],
     },
     Profile {
@@ -206,6 +214,8 @@ pub const PROFILES: &[Profile] = &[
         default_mode: "promptUnmatched",
         modes: MODES_1_2,
         goal_clear_event: true,
+        resumes_auto_review: false,
+        shows_damage: false,
         model_source: "bundledCatalog",
         serve_flags: FLAGS_1_1,
         evidence: &[
@@ -213,6 +223,7 @@ pub const PROFILES: &[Profile] = &[
             ("item/readOutput, task/stop, workflow/cancel", "measured on 1.2.1-R2847.1"),
             ("fingerprint", "of a later SDK whose host is not recorded: a guess, advisory only"),
             ("staged approvals refreshed, approval modes", "measured on 1.2.1-R2847.1"),
+            (":auto-review does not resume", "measured on 1.2.1-R2847.1"),
         ],
     },
     Profile {
@@ -227,6 +238,8 @@ pub const PROFILES: &[Profile] = &[
         default_mode: "promptUnmatched",
         modes: MODES_1_2,
         goal_clear_event: false,
+        resumes_auto_review: false,
+        shows_damage: false,
         model_source: "providerCatalog",
         serve_flags: FLAGS_1_1,
         evidence: &[
@@ -234,6 +247,7 @@ pub const PROFILES: &[Profile] = &[
             ("staged approvals", "unmeasured: both styles at once"),
             ("approval modes", "unmeasured: as 1.2.1"),
             ("goal/clear without an event", "recorded goal sessions; the schema has no null yet"),
+            (":auto-review does not resume", "measured on 1.3.0-R3057.1 and R3401.1"),
         ],
     },
     Profile {
@@ -248,12 +262,16 @@ pub const PROFILES: &[Profile] = &[
         default_mode: "promptUnmatched",
         modes: MODES_1_2,
         goal_clear_event: true,
+        resumes_auto_review: true,
+        shows_damage: true,
         model_source: "providerCatalog",
         serve_flags: FLAGS_1_4,
         evidence: &[
             ("methods, members, fingerprint", "published types 1.4.13; the pin of both SDKs"),
             ("staged approvals, approval modes", "unmeasured: as 1.2.1"),
             ("goal/clear with a null event", "the schema made the null required"),
+            (":auto-review resumes", "unverified"),
+            ("damaged logs shown", "item kind damagedRange of the published types"),
         ],
     },
     Profile {
@@ -268,6 +286,8 @@ pub const PROFILES: &[Profile] = &[
         default_mode: "promptUnmatched",
         modes: MODES_1_2,
         goal_clear_event: true,
+        resumes_auto_review: true,
+        shows_damage: true,
         model_source: "providerCatalog",
         serve_flags: FLAGS_1_4,
         evidence: &[

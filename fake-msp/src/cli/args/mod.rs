@@ -37,6 +37,8 @@ pub(super) struct Common {
     pub(super) profile: &'static Profile,
     pub(super) seed: u64,
     pub(super) frame_log: Option<String>,
+    /// Folder of the session store; without one, sessions end with the process.
+    pub(super) store: Option<String>,
     pub(super) levers: Levers,
 }
 
@@ -66,11 +68,12 @@ pub(super) struct SkillsOptions {
 }
 
 /// Flags that the fake adds to every command of the host.
-const OWN: [Flag; 4] = [
+const OWN: [Flag; 5] = [
     Flag::value("--profile", "VERSION"),
     Flag::value("--seed", "N"),
     Flag::value("--fault", "LIST"),
     Flag::value("--frame-log", "FILE"),
+    Flag::value("--store", "DIR"),
 ];
 const HELP: [Flag; 2] = [Flag::switch("--help"), Flag::switch("-h")];
 const COMMANDS: [&str; 9] =
@@ -223,7 +226,8 @@ fn common(command: &str, given: &Given, env: &BTreeMap<String, String>) -> Resul
         None => Levers::default(),
     };
     let frame_log = value("--frame-log", "FAKE_MSP_FRAME_LOG").map(|(_, path)| path.to_owned());
-    Ok(Common { profile, seed, frame_log, levers })
+    let store = value("--store", "FAKE_MSP_STORE").map(|(_, path)| path.to_owned());
+    Ok(Common { profile, seed, frame_log, store, levers })
 }
 
 fn from_env<'a>(env: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {

@@ -94,6 +94,11 @@ impl Host {
             "session/closed" => json!({
                 "sessionId": session, "reason": "hostShutdown", "viewCursor": target.log.head(),
             }),
+            "view/gap" => gap(target),
+            "session/leaveCompleted" => json!({
+                "sessionId": session, "commandId": target.leaving.first(), "outcome": "released",
+                "viewCursor": target.log.head(),
+            }),
             _ => self.fill_notice(session, method, turn.as_deref()),
         }
     }
@@ -359,6 +364,15 @@ impl Host {
                 let streamed = target.streamed.entry(item).or_default().entry(field).or_default();
                 streamed.push_str(params["delta"].as_str().unwrap_or_default());
             }
+            "view/gap" => target.missed = None,
+            "session/viewHealthChanged" => {
+                target.healthy = params["health"] != "unavailable";
+            }
+            "session/leaveCompleted" => {
+                let command = text(params, "commandId");
+                target.leaving.retain(|leaving| Some(leaving) != command.as_ref());
+            }
+            "session/closed" => (target.loaded, target.subscribed) = (false, false),
             "item/updated" | "item/completed" => {
                 if let Some(id) = text(&params["item"], "itemId") {
                     target.streamed.remove(&id);
@@ -372,11 +386,24 @@ impl Host {
                         update.insert(name.to_owned(), value.clone());
                     }
                 }
-                target.log.append_hidden("approval/updated", update);
+                self.store_hidden(session, "approval/updated", update);
             }
             _ => {}
         }
     }
+}
+
+/// The hole that the lost events since the last gap frame make (CUR-9).
+fn gap(target: &Session) -> Value {
+    let mut params = json!({ "sessionId": target.log.session_id });
+    if let Some((first, last)) = target.missed {
+        params["after"] = target.log.cursor(first - 1).into();
+        let later = target.log.entries().iter().rev().take_while(|entry| entry.position > last);
+        let next = later.filter(|entry| !entry.hidden).last();
+        params["next"] =
+            next.map_or_else(|| target.log.head(), |e| target.log.cursor(e.position)).into();
+    }
+    params
 }
 
 fn turn_completed(turn: Option<&str>, said: &Value) -> Value {

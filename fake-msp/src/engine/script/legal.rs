@@ -2,8 +2,8 @@
 //!
 //! Purpose: refuse script acts that would teach a client something false by accident. Inputs: the
 //! complete params and the folded state. Invariants: read-only. Rules: HOST-7, HOST-10..12,
-//! HOST-18, HSK-7, TRN-3, TRN-11, ITM-2, ITM-10, APR-12, CUR-9; turns and items go on in the
-//! sibling `legal_turns`.
+//! HOST-18, HSK-5, HSK-7, TRN-3, TRN-11, ITM-2, ITM-10, APR-12, CUR-9, SES-9, SES-10; turns and items
+//! go on in the sibling `legal_turns`.
 
 use serde_json::Value;
 
@@ -95,6 +95,24 @@ impl Host {
                 }
             }
             "view/gap" => gap(target, params),
+            "session/closed" => closed(target, params),
+            "session/leaveCompleted" => {
+                let command = text(params, "commandId");
+                match target.leaving.iter().any(|leaving| Some(leaving) == command.as_ref()) {
+                    true => Ok(()),
+                    false => Err(Illegal::new("SES-10", "no such leave was admitted")),
+                }
+            }
+            "session/listChanged" if !self.connection.granted.contains(&"sessionListStream") => {
+                Err(Illegal::new("HSK-5", "the client was not granted `sessionListStream`"))
+            }
+            "session/nameChanged" | "session/modelChanged" => {
+                let member = if method == "session/nameChanged" { "name" } else { "modelId" };
+                match text(params, member).is_some_and(|text| !text.trim().is_empty()) {
+                    true => Ok(()),
+                    false => Err(Illegal::new("STA-1", format!("`{member}` is a text"))),
+                }
+            }
             _ => Ok(()),
         }
     }
@@ -104,6 +122,19 @@ impl Host {
             true => Err(Illegal::new("HOST-10", format!("`{method}` is never dropped"))),
             false => Ok(()),
         }
+    }
+}
+
+/// Work and open questions keep a session from going idle (SES-9).
+fn closed(target: &Session, params: &Value) -> Result<(), Illegal> {
+    let view = target.log.view();
+    let parked =
+        view.pending_approvals().next().is_some() || view.pending_prompts().next().is_some();
+    let busy = view.active.is_some() || !target.waiting.is_empty() || parked;
+    match (target.loaded, params["reason"] == "idle" && busy) {
+        (false, _) => Err(Illegal::new("SES-9", "the session is not loaded")),
+        (true, true) => Err(Illegal::new("SES-9", "a session with work is not idle")),
+        (true, false) => Ok(()),
     }
 }
 

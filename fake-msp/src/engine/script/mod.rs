@@ -167,7 +167,7 @@ impl Host {
     pub fn stored_event(&self, session: &str, view_cursor: &str) -> Option<Value> {
         let log = &self.sessions.get(session)?.log;
         let position = log.position(view_cursor)?;
-        let page = log.page(Some(position.checked_sub(1)?), true, 1, usize::MAX);
+        let page = log.page(Some(position.checked_sub(1)?), true, 1, usize::MAX, usize::MAX);
         page.events.into_iter().find(|event| event["params"]["viewCursor"] == view_cursor)
     }
 
@@ -420,7 +420,11 @@ impl Host {
         } else {
             let durable = self.profile.notification(method).map(|row| row.kind);
             match (durable, way) {
-                (Some(NotificationKind::Durable), Way::Lost) => self.store(session, method, params),
+                (Some(NotificationKind::Durable), Way::Lost) => {
+                    let params = self.store(session, method, params);
+                    self.miss(session, method);
+                    params
+                }
                 (Some(NotificationKind::Durable), _) => self.event(session, method, params),
                 _ => {
                     self.notify(method, &params);

@@ -18,7 +18,10 @@ fn a_goal_on_an_idle_session_wakes_a_turn_of_its_own() {
 
     let answer = set(&mut talk, &session, "  green tests ");
 
-    assert_eq!(outline(&talk.frames[before..]), ["result", "session/goalChanged", "turn/started"]);
+    assert_eq!(
+        outline(&talk.frames[before..]),
+        ["result", "session/goalChanged", "turn/started", "session/statusChanged"]
+    );
     let started = talk.last("turn/started")["params"].clone();
     assert_eq!(answer["result"]["turnId"], started["turnId"]);
     assert_eq!(answer["result"]["commandId"], started["commandId"]);
@@ -65,7 +68,10 @@ fn an_interrupt_of_the_goal_turn_pauses_the_goal_first() {
     talk.act("turn/interrupt", json!({ "sessionId": session, "turnId": turn }));
 
     let outline = outline(&talk.frames[before..]);
-    assert_eq!(outline, ["result", "session/goalChanged", "turn/completed"]);
+    assert_eq!(
+        outline,
+        ["result", "session/goalChanged", "turn/completed", "session/statusChanged"]
+    );
     assert_eq!(talk.last("session/goalChanged")["params"]["goal"]["status"], "paused");
 }
 

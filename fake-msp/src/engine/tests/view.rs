@@ -159,7 +159,9 @@ fn an_unsubscribed_client_gets_nothing_until_it_resumes() {
 
     talk.prompt(&session, "hello");
     talk.settle();
-    assert_eq!(outline(&talk.frames[before..]), ["result"]);
+    let seen = outline(&talk.frames[before..]);
+    let broadcasts = ["result", "session/statusChanged", "session/statusChanged"];
+    assert_eq!(seen, broadcasts, "broadcasts do not ask who is subscribed (SES-12)");
 
     talk.act("session/resume", json!({ "sessionId": session }));
     talk.prompt(&session, "again");

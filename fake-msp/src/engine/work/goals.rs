@@ -98,9 +98,7 @@ impl Host {
         let params = json!({ "goal": goal });
         match (silent, params) {
             (true, Value::Object(params)) => {
-                if let Some(target) = self.sessions.get_mut(session) {
-                    target.log.append_hidden("session/goalChanged", params);
-                }
+                self.store_hidden(session, "session/goalChanged", params);
             }
             (_, params) => {
                 self.event(session, "session/goalChanged", params);
