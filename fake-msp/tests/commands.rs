@@ -108,6 +108,33 @@ fn export_writes_a_document_or_fails_as_asked() {
 }
 
 #[test]
+fn an_export_over_a_store_is_the_history_of_the_session() {
+    let store = scratch("store");
+    let folder = store.to_str().unwrap();
+    let mut live = Live::start(&["serve", "--store", folder]);
+    live.prompt("hello there");
+    live.until(|frame| frame["method"] == "turn/completed");
+    // The host still holds the session; reading it takes no lease.
+    let session = std::fs::read_dir(store.join("sessions/2026/01/01")).unwrap().next().unwrap();
+    let session = session.unwrap().file_name().into_string().unwrap();
+    let export = |id: &str| run(&["export", "--session", id, "--store", folder], b"");
+    let document = export(&session).frames()[0].clone();
+    let event = |at: usize| document["events"][at]["envelope"]["payload"]["event"].clone();
+    assert_eq!(
+        (&event(0)["kind"], &event(0)["prompt"]),
+        (&"started".into(), &"hello there".into())
+    );
+    let last = document["events"].as_array().unwrap().len() - 1;
+    assert_eq!(event(last)["kind"], "assistant_message_committed");
+    assert!(event(last)["text"].as_str().unwrap().contains("hello there"));
+    let unknown = export("0199aaaa-0000-7000-8000-00000000000a");
+    assert_eq!((unknown.code(), unknown.stdout.as_str()), (Some(1), ""));
+    assert!(unknown.stderr.contains("no such session"), "{}", unknown.stderr);
+    assert_eq!(live.finish().code(), Some(0));
+    std::fs::remove_dir_all(&store).unwrap();
+}
+
+#[test]
 fn skills_login_and_logout_answer_or_fail_as_asked() {
     let list = |fault: &str| {
         run(&["skills", "list", "--json", "--workspace", "/w", "--fault", fault], b"")

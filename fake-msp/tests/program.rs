@@ -83,6 +83,13 @@ fn flags_win_over_the_environment() {
     let env = [("FAKE_MSP_PROFILE", "1.1.1"), ("FAKE_MSP_SEED", "4")];
     let output = run(&["serve", "--profile", "1.3.0"], &env, &lines(&[INITIALIZE]));
     assert_eq!(output.frames()[0]["result"]["serverInfo"]["version"], "1.3.0");
+
+    let bad = lines(&[INITIALIZE, INITIALIZED, r#"{"jsonrpc":"2.0","method":"made/up"}"#]);
+    assert_eq!(run(&["serve"], &[("FAKE_MSP_STRICT", "1")], &bad).code(), Some(1));
+    assert_eq!(run(&["serve"], &[("FAKE_MSP_STRICT", "0")], &bad).code(), Some(0));
+    assert_eq!(run(&["serve"], &[("FAKE_MSP_STRICT", "yes")], b"").code(), Some(2));
+    let absent = run(&["serve"], &[("FAKE_MSP_TRANSCRIPT", "/nonexistent")], b"");
+    assert_eq!(absent.code(), Some(3));
 }
 
 #[test]

@@ -5,12 +5,14 @@
 //! else; everything for people goes to stderr.
 
 use std::io::{Read, Write};
+use std::path::Path;
 
 use serde_json::json;
 
 use super::args::{Common, ExecOptions, ExportOptions, SkillsOptions};
 use super::levers::Levers;
-use crate::engine::Fault;
+use super::store::FileStore;
+use crate::engine::{Fault, Store, StoreError};
 use crate::exec::{self, End, Run};
 use crate::export;
 
@@ -133,8 +135,17 @@ impl Face<'_> {
         if lever.none {
             return 0;
         }
+        let events = match common.store.as_deref().map(|store| log_of(store, session)) {
+            None => None,
+            Some(Ok(lines)) => Some(export::history(lines.iter().map(Vec::as_slice))),
+            Some(Err(problem)) => {
+                let _ = writeln!(self.stderr, "muse: cannot export the session: {problem}");
+                return 1;
+            }
+        };
         let document = export::document(&export::Export {
             session: session.clone(),
+            events,
             schema: lever.schema,
             bytes: lever.bytes,
             bad: lever.bad,
@@ -211,6 +222,19 @@ const SKILLS: [(&str, &str, &str, &str); 3] = [
 pub(super) fn hang() -> ! {
     loop {
         std::thread::park();
+    }
+}
+
+/// The lines of a session's log. Reading takes no lease, so a session that is in use can be exported.
+fn log_of(store: &str, session: &str) -> Result<Vec<Vec<u8>>, String> {
+    let mut store = FileStore::look(Path::new(store)).map_err(|error| error.to_string())?;
+    let mut lines = Vec::new();
+    match store.read(session, &mut |line| lines.push(line.to_vec())) {
+        Ok(Some(_)) => Ok(lines),
+        Ok(None) => Err("no such session".into()),
+        Err(StoreError::Leased) => Err("it is in use".into()),
+        Err(StoreError::Ambiguous(paths)) => Err(format!("{} logs have its id", paths.len())),
+        Err(StoreError::Failed(text)) => Err(text),
     }
 }
 

@@ -32,8 +32,9 @@ Flags that the fake adds to every command:
   --fault LIST               levers, below
   --frame-log FILE           serve: JSON lines {{\"dir\":\"client\"|\"server\",\"ms\":…,\"raw\":…}}, in order,
                              secrets masked
-  --store DIR                serve: keeps sessions in DIR/sessions, in Muse's layout, beyond the process;
-                             not your own Muse folder, unless you want made-up sessions in it
+  --store DIR                serve keeps sessions in DIR/sessions, in Muse's layout, beyond the process,
+                             and export reads them; not your own Muse folder, unless you want made-up
+                             sessions in it
 and to serve:
   --strict                   exit code 1 when the client broke a rule
   --transcript DIR           plays a recording: DIR/transcript.ndjson, or a file, in the form of the
@@ -41,6 +42,7 @@ and to serve:
 
 Environment, for clients that cannot pass flags (flags win):
   FAKE_MSP_PROFILE  FAKE_MSP_SEED  FAKE_MSP_FRAME_LOG  FAKE_MSP_FAULT  FAKE_MSP_STORE
+  FAKE_MSP_STRICT=1  FAKE_MSP_TRANSCRIPT
 
 {WORDS_HELP}
 Levers, a comma list:
@@ -96,6 +98,8 @@ Exit codes: 0 completed, 1 failed, 2 usage. A tool that must be asked for waits 
 Write the complete history of a session
 
 Usage: muse export --session <ID> [--out <FILE>]        without --out, to stdout
+
+With --store it is that session's history, else a short one that is always the same.
 "
         }
         "skills" => {

@@ -24,8 +24,15 @@ use args::Command;
 use commands::Face;
 
 /// Environment variables that are read, for clients that cannot pass flags.
-pub const ENVIRONMENT: [&str; 5] =
-    ["FAKE_MSP_PROFILE", "FAKE_MSP_SEED", "FAKE_MSP_FRAME_LOG", "FAKE_MSP_FAULT", "FAKE_MSP_STORE"];
+pub const ENVIRONMENT: [&str; 7] = [
+    "FAKE_MSP_PROFILE",
+    "FAKE_MSP_SEED",
+    "FAKE_MSP_FRAME_LOG",
+    "FAKE_MSP_FAULT",
+    "FAKE_MSP_STORE",
+    "FAKE_MSP_STRICT",
+    "FAKE_MSP_TRANSCRIPT",
+];
 
 /// The streams of a process.
 pub struct Streams {

@@ -198,7 +198,10 @@ impl<P: Player> Server<P> {
                 self.record(Dir::Client, &line);
                 self.host.handle(now, Input::Line(&line));
             }
-            Event::TooLong(prefix) => self.host.handle(now, Input::TooLong { prefix: &prefix }),
+            Event::TooLong(prefix) => {
+                self.record(Dir::Client, &prefix);
+                self.host.handle(now, Input::TooLong { prefix: &prefix });
+            }
             Event::Tail(tail) => {
                 self.record(Dir::Client, &tail);
                 self.host.handle(now, Input::Tail(&tail));

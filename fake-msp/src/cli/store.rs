@@ -60,6 +60,12 @@ impl FileStore {
         Ok((Self { root, leases: BTreeMap::new(), seen: BTreeMap::new() }, before))
     }
 
+    /// The same for a reader that is no host: nothing is made and nothing is counted.
+    pub(crate) fn look(folder: &Path) -> io::Result<Self> {
+        let root = folder.join("sessions").canonicalize()?;
+        Ok(Self { root, leases: BTreeMap::new(), seen: BTreeMap::new() })
+    }
+
     /// The folder that holds `sessions`.
     pub(crate) fn home(&self) -> String {
         self.root.parent().unwrap_or(&self.root).display().to_string()

@@ -157,14 +157,19 @@ fn serve(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, Str
             NETWORK_MODES.join(", ")
         ));
     }
-    let transcript = given.value("--transcript").map(str::to_owned);
+    let transcript = given.value("--transcript").or_else(|| from_env(env, "FAKE_MSP_TRANSCRIPT"));
+    let transcript = transcript.map(str::to_owned);
     let has_levers = !common.levers.faults.is_empty() || !common.levers.tampers.is_empty();
     if transcript.is_some() && has_levers {
         return Err("serve: --transcript plays what was recorded and nothing else; \
                     leave the levers of methods out"
             .into());
     }
-    let strict = given.has("--strict");
+    let strict = match from_env(env, "FAKE_MSP_STRICT") {
+        None | Some("0") => given.has("--strict"),
+        Some("1") => true,
+        Some(other) => return Err(format!("serve: FAKE_MSP_STRICT `{other}`: allowed are 0, 1")),
+    };
     Ok(Command::Serve(Box::new(ServeOptions { common, strict, transcript })))
 }
 
