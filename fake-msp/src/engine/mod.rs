@@ -349,11 +349,17 @@ impl Host {
         if self.asks.values().any(|ask| ask.id == *id) {
             self.note(method, ("id", "ENV-2", "request id is still in flight"));
         }
-        let findings = oracle::check_params(self.profile, method, &params);
-        let refused = findings
-            .iter()
-            .find(|finding| finding.refused)
-            .map(|finding| Refusal::invalid_params(format!("{}: {}", finding.path, finding.text)));
+        let findings =
+            oracle::check_params(self.profile, self.connection.experimental, method, &params);
+        let refused = findings.iter().find(|finding| finding.refused).map(|finding| {
+            let refusal = Refusal::invalid_params(format!("{}: {}", finding.path, finding.text));
+            match finding.experimental {
+                true => refusal
+                    .kind("experimentalRequired")
+                    .with("descriptor", format!("{method}.{}", finding.path)),
+                false => refusal,
+            }
+        });
         self.find(method, findings);
         if let Some(refusal) = refused {
             return Err(refusal);
@@ -442,7 +448,12 @@ impl Host {
             "initialized" => self.on_initialized(params),
             "userInput/engaged" if self.profile.notification(method).is_some() => {
                 let params = params.and_then(Value::as_object).cloned().unwrap_or_default();
-                let mut findings = oracle::check_params(self.profile, method, &params);
+                let mut findings = oracle::check_params(
+                    self.profile,
+                    self.connection.experimental,
+                    method,
+                    &params,
+                );
                 findings.extend(oracle::model::judge(&self.sessions, method, &params));
                 self.find(method, findings);
                 self.on_engaged(&params);

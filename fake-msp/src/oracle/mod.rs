@@ -48,15 +48,22 @@ pub(crate) struct Finding {
     /// The host answers invalid params because of it.
     pub(crate) refused: bool,
     pub(crate) race: bool,
+    /// It is refused because the client did not opt into the experimental tier (HSK-7).
+    pub(crate) experimental: bool,
 }
 
 impl Finding {
     pub(crate) fn refused(path: String, rule: &'static str, text: impl Into<String>) -> Self {
-        Self { path, rule, text: text.into(), refused: true, race: false }
+        Self { path, rule, text: text.into(), refused: true, race: false, experimental: false }
     }
 
     pub(crate) fn noted(path: String, rule: &'static str, text: impl Into<String>) -> Self {
-        Self { path, rule, text: text.into(), refused: false, race: false }
+        Self { path, rule, text: text.into(), refused: false, race: false, experimental: false }
+    }
+
+    pub(crate) fn experimental(path: String) -> Self {
+        let text = "experimental member without the opt-in";
+        Self { experimental: true, ..Self::refused(path, "HSK-7", text) }
     }
 
     /// The same finding, explainable by frames that crossed.
@@ -88,12 +95,14 @@ pub(crate) fn drop_newer(profile: &Profile, method: &str, params: &mut Map<Strin
 /// Checks the params of a known method against its table.
 pub(crate) fn check_params(
     profile: &Profile,
+    experimental: bool,
     method: &str,
     params: &Map<String, Value>,
 ) -> Vec<Finding> {
     let mut out = Vec::new();
     if let Some(shape) = tables::params_of(method) {
-        shape::check(shape, params, profile.era, "", &mut out);
+        let reader = shape::Reader { era: profile.era, experimental };
+        shape::check(shape, params, reader, "", &mut out);
     }
     out
 }

@@ -56,6 +56,16 @@ pub(crate) struct Member {
     pub(crate) ty: Ty,
     pub(crate) need: Need,
     pub(crate) since: Era,
+    /// Needs the experimental opt-in (HSK-7).
+    pub(crate) experimental: bool,
+}
+
+/// Who reads the params.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader {
+    pub(crate) era: Era,
+    /// The client opted into the experimental tier.
+    pub(crate) experimental: bool,
 }
 
 /// The members of an object.
@@ -64,12 +74,17 @@ pub(crate) struct Shape(pub(crate) &'static [Member]);
 
 impl Member {
     const fn new(name: &'static str, ty: Ty, need: Need) -> Self {
-        Self { name, ty, need, since: Era::First }
+        Self { name, ty, need, since: Era::First, experimental: false }
     }
 
     /// The same member, first known in `era`.
     pub(crate) const fn since(self, era: Era) -> Self {
-        Self { name: self.name, ty: self.ty, need: self.need, since: era }
+        Self { since: era, ..self }
+    }
+
+    /// The same member, for clients that opted into the experimental tier.
+    pub(crate) const fn trial(self) -> Self {
+        Self { experimental: true, ..self }
     }
 }
 
@@ -97,7 +112,7 @@ pub(crate) const fn nullable(name: &'static str, ty: Ty) -> Member {
 pub(crate) fn check(
     shape: &Shape,
     object: &Map<String, Value>,
-    era: Era,
+    reader: Reader,
     path: &str,
     out: &mut Vec<Finding>,
 ) {
@@ -110,13 +125,17 @@ pub(crate) fn check(
             }
             continue;
         };
-        if member.since > era {
+        if member.since > reader.era {
             // An older host does not know the member and ignores it (section 6.2).
             out.push(Finding::noted(at, "CMD-13", "member is unknown to this host generation"));
             continue;
         }
+        if member.experimental && !reader.experimental {
+            out.push(Finding::experimental(at));
+            continue;
+        }
         match (value.is_null(), member.need) {
-            (false, _) => check_type(&member.ty, value, era, &at, out),
+            (false, _) => check_type(&member.ty, value, reader, &at, out),
             (true, Need::NullOk) => {}
             (true, Need::Optional) => {
                 out.push(Finding::noted(at, "CMD-12", "null where the member must be left out"));
@@ -133,7 +152,7 @@ pub(crate) fn check(
     }
 }
 
-fn check_type(ty: &Ty, value: &Value, era: Era, path: &str, out: &mut Vec<Finding>) {
+fn check_type(ty: &Ty, value: &Value, reader: Reader, path: &str, out: &mut Vec<Finding>) {
     let wrong = |expected: &str| {
         Finding::refused(
             path.to_owned(),
@@ -159,20 +178,21 @@ fn check_type(ty: &Ty, value: &Value, era: Era, path: &str, out: &mut Vec<Findin
         Ty::Bool => out.push(wrong("a boolean")),
         Ty::Word(words, later) => {
             let known = value.as_str().is_some_and(|word| {
-                words.contains(&word) || later.iter().any(|(w, since)| *w == word && *since <= era)
+                words.contains(&word)
+                    || later.iter().any(|(w, since)| *w == word && *since <= reader.era)
             });
             if !known {
                 out.push(Finding::refused(path.to_owned(), "TOL-5", "word outside a closed enum"));
             }
         }
         Ty::Obj(shape) => match value.as_object() {
-            Some(object) => check(shape, object, era, path, out),
+            Some(object) => check(shape, object, reader, path, out),
             None => out.push(wrong("an object")),
         },
         Ty::Arr(element) => match value.as_array() {
             Some(list) => {
                 for (index, value) in list.iter().enumerate() {
-                    check_type(element, value, era, &format!("{path}[{index}]"), out);
+                    check_type(element, value, reader, &format!("{path}[{index}]"), out);
                 }
             }
             None => out.push(wrong("an array")),
@@ -181,7 +201,7 @@ fn check_type(ty: &Ty, value: &Value, era: Era, path: &str, out: &mut Vec<Findin
             // Keys of such maps are the client's own words: they are content, so not in the path.
             Some(map) => {
                 for value in map.values() {
-                    check_type(element, value, era, &format!("{path}.*"), out);
+                    check_type(element, value, reader, &format!("{path}.*"), out);
                 }
             }
             None => out.push(wrong("an object")),
@@ -192,12 +212,13 @@ fn check_type(ty: &Ty, value: &Value, era: Era, path: &str, out: &mut Vec<Findin
                 return;
             };
             let word = object.get(*tag).and_then(Value::as_str);
-            let row = rows.iter().find(|(name, _, since)| Some(*name) == word && *since <= era);
+            let row =
+                rows.iter().find(|(name, _, since)| Some(*name) == word && *since <= reader.era);
             match row {
                 Some((_, shape, _)) => {
                     let mut rest = object.clone();
                     rest.remove(*tag);
-                    check(shape, &rest, era, path, out);
+                    check(shape, &rest, reader, path, out);
                 }
                 None => {
                     let at = join(path, tag);

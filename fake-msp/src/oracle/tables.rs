@@ -1,7 +1,7 @@
 //! Params of every stable client request, as const data.
 //!
 //! Purpose: what the oracle and the host's `-32602` check compare with. Members of the experimental
-//! tier are left out: without the opt-in they are unknown members. Rules: appendix A and C,
+//! tier are marked: without the opt-in they are refused (HSK-7). Rules: appendix A and C,
 //! CMD-12 for the members that tolerate null.
 
 use super::shape::{Shape, Ty, nonnull, nullable, opt, req};
@@ -281,6 +281,22 @@ const SESSION_SIDE_CHAT_PARAMS: Shape =
 const SESSION_SPAWNED_BY: Shape =
     Shape(&[req("parentSessionId", Ty::Str), opt("project", Ty::Str), opt("thread", Ty::Str)]);
 
+const WORKTREE: Ty = Ty::Tagged(
+    "mode",
+    &[
+        ("create", &Shape(&[opt("baseRef", Ty::Str)]), Era::V1_4),
+        ("existing", &Shape(&[req("path", Ty::Str)]), Era::V1_4),
+    ],
+);
+
+const SESSION_LIMITS_CHOICE: Shape = Shape(&[
+    opt("sandboxEnabled", Ty::Bool),
+    opt("sandboxNetwork", Ty::Word(&["restricted", "enabled", "proxy-only"], &[])),
+    opt("writesEnabled", Ty::Bool),
+    opt("shellEnabled", Ty::Bool),
+    opt("workspaceTrusted", Ty::Bool),
+]);
+
 const SESSION_START_PARAMS: Shape = Shape(&[
     req("commandId", Ty::Uuid),
     nonnull("recoveryMode", Ty::Word(&["on", "off"], &[])).since(Era::V1_4),
@@ -297,6 +313,8 @@ const SESSION_START_PARAMS: Shape = Shape(&[
     nonnull("config", Ty::Obj(&SESSION_CONFIG)),
     opt("spawnedBy", Ty::Obj(&SESSION_SPAWNED_BY)).since(Era::V1_4_14),
     nonnull("previousSessionId", Ty::Str).since(Era::V1_4_14),
+    opt("worktree", WORKTREE).since(Era::V1_4).trial(),
+    opt("limits", Ty::Obj(&SESSION_LIMITS_CHOICE)).since(Era::V1_4).trial(),
 ]);
 
 const SESSION_USER_SHELL_PARAMS: Shape =
@@ -368,6 +386,7 @@ const TURN_START_PARAMS: Shape = Shape(&[
     opt("reasoningEffort", EFFORT),
     nonnull("workspaceRoots", Ty::Arr(&Ty::Str)).since(Era::V1_4),
     nonnull("userShell", Ty::Obj(&TURN_USER_SHELL)).since(Era::V1_4),
+    nonnull("tokenBudget", Ty::Int).since(Era::V1_4).trial(),
 ]);
 
 const TURN_STEER_PARAMS: Shape = Shape(&[
@@ -376,6 +395,7 @@ const TURN_STEER_PARAMS: Shape = Shape(&[
     req("expectedTurnId", Ty::Str),
     req("input", Ty::Arr(&TURN_INPUT_PART)),
     opt("reasoningEffort", EFFORT),
+    nonnull("tokenBudget", Ty::Int).since(Era::V1_4).trial(),
 ]);
 
 const TURN_UNQUEUE_PARAMS: Shape =

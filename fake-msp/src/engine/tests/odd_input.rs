@@ -68,11 +68,19 @@ fn spoil(frame: &mut Value, dice: &mut Dice) {
 /// One valid frame of many methods, for the state that the session is in.
 fn frames(talk: &mut Talk, session: &str) -> Vec<Value> {
     let view = talk.host.sessions[session].log.view().clone();
-    let turn = view.active.map(|turn| turn.turn_id).unwrap_or_default();
+    let turn = view.active.as_ref().map(|turn| turn.turn_id.clone()).unwrap_or_default();
     let approval = view.approvals.keys().last().cloned().unwrap_or_default();
     let prompt = view.prompts.keys().last().cloned().unwrap_or_default();
     let text = json!([{ "type": "text", "text": "run ls; pwd; make" }]);
     let answers = json!([{ "questionId": "colour", "selectedLabel": "Red" }]);
+    let item = |kind: &str, name: &str| {
+        let found = view.items.values().rev().find(|item| item["kind"] == kind);
+        found.map(|item| item[name].clone()).unwrap_or_default()
+    };
+    let (task, agent) = (item("toolCall", "itemId"), item("subagent", "subagentId"));
+    let run = item("workflow", "workflowRunId");
+    let words = ["subagent wait", "workflow wait", "task 9", "output 99", "ask soon", "tool 9"];
+    let word = words[talk.frames.len() % words.len()];
     let requirement = json!({ "approvalId": approval, "sourceIndex": 0 });
     let bodies = [
         ("session/start", json!({ "workspaceRoot": "/w" })),
@@ -102,6 +110,28 @@ fn frames(talk: &mut Talk, session: &str) -> Vec<Value> {
         ("view/subscribe", json!({ "after": format!("v:{session}:1") })),
         ("view/unsubscribe", json!({})),
         ("model/list", json!({})),
+        ("turn/start", json!({ "input": [{ "type": "text", "text": word }], "ifBusy": "replace" })),
+        ("goal/set", json!({ "objective": "wait" })),
+        ("goal/resume", json!({})),
+        ("session/compact", json!({})),
+        ("task/background", json!({ "taskId": task })),
+        ("task/stop", json!({ "taskId": task })),
+        ("task/list", json!({})),
+        ("subagent/interrupt", json!({ "subagentId": agent, "reason": "r" })),
+        ("subagent/followupTask", json!({ "subagentId": agent, "body": "b" })),
+        ("subagent/reopen", json!({ "subagentId": agent })),
+        (
+            "workflow/childControl",
+            json!({ "workflowRunId": run, "childId": "c1", "attempt": 1, "action": "retry" }),
+        ),
+        ("workflow/pause", json!({ "workflowRunId": run })),
+        ("workflow/resume", json!({ "workflowRunId": run })),
+        (
+            "item/readOutput",
+            json!({ "itemId": task, "outputRef": item("toolCall", "outputRef")["id"],
+            "offsetBytes": 3, "lengthBytes": 7 }),
+        ),
+        ("skill/list", json!({})),
     ];
     let build = |(method, mut params): (&str, Value)| {
         params["sessionId"] = session.into();
@@ -117,7 +147,7 @@ fn spoilt_frames_never_break_the_host() {
         let mut dice = Dice(seed);
         let mut talk = Talk::ready_with("1.4.14", options);
         let session = talk.session();
-        for _ in 0..40 {
+        for _ in 0..15 {
             for mut frame in frames(&mut talk, &session) {
                 if dice.roll(3) > 0 {
                     spoil(&mut frame, &mut dice);

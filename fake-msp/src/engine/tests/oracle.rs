@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::Talk;
+use super::{Options, Talk};
 
 /// One wrong frame per method family: (method, params beside `sessionId` and `commandId`, path, rule).
 fn wrong_frames() -> Vec<(&'static str, Value, &'static str, &'static str)> {
@@ -155,4 +155,127 @@ fn asking_whether_a_session_exists_is_no_mistake() {
 
     assert_eq!(answer["error"]["code"], -32020);
     assert!(talk.host.violations().is_empty(), "{:?}", talk.host.violations());
+}
+
+/// What is wrong only because of when it is sent: steps before, the frame, path and rule.
+#[test]
+fn a_frame_at_the_wrong_time_is_caught_in_each_family() {
+    type Frame = (&'static str, Value);
+    type Case = (&'static str, fn(&Talk, &str) -> Frame, &'static str, &'static str);
+    fn last(talk: &Talk, method: &str, name: &str) -> Value {
+        talk.last(method)["params"][name].clone()
+    }
+    let cases: [Case; 9] = [
+        (
+            "wait",
+            |_, _| ("turn/start", json!({ "input": [{ "type": "text", "text": "x" }] })),
+            "turn/start",
+            "TRN-3",
+        ),
+        (
+            "hello",
+            |talk, _| {
+                let turn = last(talk, "turn/completed", "turnId");
+                let input = json!([{ "type": "text", "text": "x" }]);
+                ("turn/steer", json!({ "expectedTurnId": turn, "input": input }))
+            },
+            "turn/steer.expectedTurnId",
+            "TRN-5",
+        ),
+        (
+            "ask soon 1",
+            |talk, _| {
+                let input = last(talk, "userInput/requested", "userInputId");
+                ("userInput/cancel", json!({ "userInputId": input }))
+            },
+            "userInput/cancel.userInputId",
+            "HOST-12",
+        ),
+        (
+            "ask",
+            |talk, _| {
+                let input = last(talk, "userInput/requested", "userInputId");
+                ("userInput/answer", json!({ "userInputId": input, "answers": [] }))
+            },
+            "userInput/answer.answers",
+            "UIN-1",
+        ),
+        (
+            "tool 1",
+            |talk, session| {
+                let task = talk.item(session, "toolCall")["itemId"].clone();
+                ("task/stop", json!({ "taskId": task }))
+            },
+            "task/stop.taskId",
+            "ITM-4",
+        ),
+        (
+            "subagent",
+            |talk, session| {
+                let agent = talk.item(session, "subagent")["subagentId"].clone();
+                ("subagent/stop", json!({ "subagentId": agent }))
+            },
+            "subagent/stop.subagentId",
+            "ITM-4",
+        ),
+        (
+            "workflow",
+            |talk, session| {
+                let run = talk.item(session, "workflow")["workflowRunId"].clone();
+                ("workflow/cancel", json!({ "workflowRunId": run }))
+            },
+            "workflow/cancel.workflowRunId",
+            "ITM-4",
+        ),
+        (
+            "workflow wait",
+            |talk, session| {
+                let run = talk.item(session, "workflow")["workflowRunId"].clone();
+                let child = json!({ "workflowRunId": run, "childId": "c1", "attempt": 4,
+                    "action": "skip" });
+                ("workflow/childControl", child)
+            },
+            "workflow/childControl.attempt",
+            "ENV-7",
+        ),
+        (
+            "hello",
+            |_, _| ("session/userShell", json!({ "commandText": "ls" })),
+            "session/userShell",
+            "HSK-5",
+        ),
+    ];
+    for (prompt, frame, path, rule) in cases {
+        let mut talk = Talk::ready();
+        let session = talk.session();
+        talk.prompt(&session, prompt);
+        talk.settle();
+        assert_eq!(talk.host.violations(), [], "{prompt}");
+        let (method, mut params) = frame(&talk, &session);
+        params["sessionId"] = session.as_str().into();
+        talk.act(method, params);
+        let found = talk.host.violations();
+        assert!(found.iter().any(|v| v.path == path && v.rule == rule), "{method}: {found:?}");
+    }
+}
+
+#[test]
+fn an_experimental_member_needs_the_opt_in() {
+    let budget = json!({ "input": [{ "type": "text", "text": "hello" }], "tokenBudget": 5 });
+    for (experimental, served) in [(false, false), (true, true)] {
+        let mut talk = Talk::with("1.4.14", Options::default());
+        talk.initialize(json!({ "experimentalApi": experimental }));
+        talk.send(&json!({ "jsonrpc": "2.0", "method": "initialized" }));
+        let session = talk.session();
+        let mut params = budget.clone();
+        params["sessionId"] = session.as_str().into();
+        let answer = talk.act("turn/start", params);
+        assert_eq!(answer.get("result").is_some(), served);
+        if !served {
+            assert_eq!(answer["error"]["code"], -32602, "HSK-7");
+            assert_eq!(answer["error"]["data"]["kind"], "experimentalRequired");
+            assert_eq!(answer["error"]["data"]["descriptor"], "turn/start.tokenBudget");
+            assert_eq!(talk.rules(), ["HSK-7"]);
+        }
+    }
 }
