@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::levers::{ALLOWED, COMMANDS_HELP};
 use crate::engine::WORDS_HELP;
-use crate::profiles::{METHODS, NOTIFICATIONS, PROFILES, Profile};
+use crate::profiles::{PROFILES, Profile};
 
 /// `--help`.
 pub(super) fn help() -> String {
@@ -132,37 +132,4 @@ pub(super) fn serve_help(profile: &Profile, without: &[String]) -> String {
     }
     let _ = writeln!(text, "  {:<28} print help", "-h, --help");
     text
-}
-
-/// `profiles`.
-pub(super) fn profiles() -> String {
-    let mut text = String::new();
-    for profile in PROFILES {
-        let methods = METHODS.iter().filter(|row| profile.method(row.name).is_some()).count();
-        let notices =
-            NOTIFICATIONS.iter().filter(|row| profile.notification(row.name).is_some()).count();
-        let _ = writeln!(text, "{}  {}", profile.version, profile.version_line);
-        let _ = writeln!(text, "  fingerprint        {}", profile.fingerprint);
-        let _ = writeln!(text, "  methods            {methods}, notifications {notices}");
-        let _ = writeln!(text, "  extra methods      {}", list(profile.extra_methods));
-        let _ = writeln!(text, "  extra notifications {}", list(profile.extra_notifications));
-        let _ = writeln!(text, "  grants             {}", list(profile.grantable));
-        let _ = writeln!(text, "  staged approvals   {:?}", profile.staged);
-        let _ = writeln!(text, "  default mode       {}", profile.default_mode);
-        for row in profile.modes {
-            let (safe, other) = (row.known_safe, row.unknown);
-            let _ =
-                writeln!(text, "  mode {:<14} known safe: {safe:?}, other: {other:?}", row.mode);
-        }
-        let _ = writeln!(text, "  known from");
-        for (row, source) in profile.evidence {
-            let _ = writeln!(text, "    {row}: {source}");
-        }
-        text.push('\n');
-    }
-    text
-}
-
-fn list(words: &[&str]) -> String {
-    if words.is_empty() { "none".into() } else { words.join(", ") }
 }

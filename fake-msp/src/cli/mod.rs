@@ -85,7 +85,7 @@ pub fn run(args: &[String], env: &BTreeMap<String, String>, streams: Streams) ->
         Command::Serve(_) => 0,
         Command::Help => face.print(&help::help()),
         Command::HelpOf(command) => face.print(help::of(command)),
-        Command::Profiles => face.print(&help::profiles()),
+        Command::Profiles => face.print(&crate::profiles::describe()),
         Command::ServeHelp(common) => match face.levers("serve-help", &common.levers) {
             Some(code) => code,
             None => face.print(&help::serve_help(common.profile, &common.levers.no_flags)),

@@ -71,8 +71,7 @@ fn every_command_is_answered_once_and_typed() {
         let code = first["error"]["code"].clone();
         let known = first.get("result").is_some() || code.is_i64();
         assert!(known && code != -32603 && code != -32602, "{}: {first}", row.name);
-        // -32601 is the answer of methods that the model leaves to scripts, and of no other.
-        assert!(code != -32601 || UNMODELLED.contains(&row.name), "{}: {first}", row.name);
+        assert!(code != -32601, "the model answers every stable command: {}", row.name);
 
         let before = talk.frames.len();
         let again = strip(talk.request(row.name, request.clone()));
@@ -89,9 +88,6 @@ fn every_command_is_answered_once_and_typed() {
     }
     assert!(count > 45, "{count}");
 }
-
-/// Commands of the stable tier that only a script answers.
-const UNMODELLED: &[&str] = &["session/fork", "session/leave", "session/sideChat"];
 
 #[test]
 fn a_failed_launch_turns_the_accepted_command_into_a_refused_one() {

@@ -194,3 +194,13 @@ fn compaction_needs_a_turn_and_something_new() {
     talk.settle();
     assert_eq!(talk.item(&session, "compaction")["trigger"], "auto");
 }
+
+#[test]
+fn hosts_before_1_3_offer_no_compaction() {
+    let mut talk = Talk::ready_with("1.2.1", Options::default());
+    let session = talk.session();
+    talk.prompt(&session, "hello");
+    talk.settle();
+    let refused = talk.act("session/compact", json!({ "sessionId": session }));
+    assert_eq!(refused["error"]["data"]["reason"], "compaction_unavailable");
+}

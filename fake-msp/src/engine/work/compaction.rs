@@ -16,7 +16,11 @@ impl Host {
         params: &Map<String, Value>,
         after: &mut Vec<After>,
     ) -> Reply {
+        let offered = self.profile.compacts;
         let session = self.loaded(params)?;
+        if !offered {
+            return Err(rejected(params, "compaction_unavailable"));
+        }
         let view = session.log.view();
         let last = view.last_turn.as_ref().and_then(|turn| turn["turnId"].as_str());
         let active = view.active.as_ref().map(|turn| turn.turn_id.as_str());
