@@ -126,7 +126,7 @@ impl Replay {
             let answer = refusal(&frame, "the recording has ended");
             return self.deviate(None, &read::name(&frame), Vec::new(), &answer);
         };
-        match self.bindings.meet(line, &frame) {
+        match self.bindings.meet(&self.transcript.lines[..self.next], line, &frame) {
             Ok(()) => {
                 self.matched += 1;
                 self.next += 1;
@@ -143,9 +143,11 @@ impl Replay {
 
     /// Where a frame that does not fit here would fit: a client that skipped or swapped lines.
     fn elsewhere(&self, frame: &Value) -> Option<usize> {
-        let later = self.transcript.lines.get(self.next + 1..)?;
-        let mut clients = later.iter().filter(|line| line.dir == Dir::Client);
-        clients.find(|line| self.bindings.clone().meet(line, frame).is_ok()).map(|line| line.number)
+        let lines = &self.transcript.lines;
+        let mut later = (self.next + 1..lines.len()).filter(|at| lines[*at].dir == Dir::Client);
+        let fits =
+            |at: &usize| self.bindings.clone().meet(&lines[..*at], &lines[*at], frame).is_ok();
+        later.find(fits).map(|at| lines[at].number)
     }
 
     /// Sends server lines up to the next client line.

@@ -230,6 +230,47 @@ fn leaving_early_and_saying_more_are_reported() {
 }
 
 #[test]
+fn a_session_that_the_client_names_may_be_named_otherwise() {
+    let rows = [
+        (
+            "client",
+            json!({ "id": 1, "method": "session/start",
+            "params": { "commandId": "c", "sessionId": "the-recorded-session" } }),
+        ),
+        (
+            "server",
+            json!({ "id": 1, "result": { "path": "/s/the-recorded-session/x",
+            "viewCursor": "v:the-recorded-session:3" } }),
+        ),
+        (
+            "client",
+            json!({ "id": 2, "method": "view/page", "params": {
+            "sessionId": "the-recorded-session", "cursor": "v:the-recorded-session:3" } }),
+        ),
+    ];
+    let text: String = rows
+        .iter()
+        .map(|(dir, raw)| format!("{}\n", json!({ "dir": dir, "raw": raw.to_string() })))
+        .collect();
+    let play = |cursor: &str| {
+        let mut play = Play::new(Transcript::parse(&text).unwrap());
+        play.send(&json!({ "id": 1, "method": "session/start",
+            "params": { "commandId": "k", "sessionId": "my-own" } }));
+        assert_eq!(
+            play.frames[0]["result"],
+            json!({ "path": "/s/my-own/x", "viewCursor": "v:my-own:3" })
+        );
+        play.send(&json!({ "id": 2, "method": "view/page",
+            "params": { "sessionId": "my-own", "cursor": cursor } }));
+        play.input(Input::Eof);
+        play.code
+    };
+    assert_eq!(play("v:my-own:3"), Some(0));
+    assert_eq!(play("v:my-own:4"), Some(EXIT_DEVIATED));
+    assert_eq!(play("v:the-recorded-session:3"), Some(EXIT_DEVIATED));
+}
+
+#[test]
 fn numbers_are_equal_however_they_are_written() {
     let differences = |one: &str, two: &str| {
         let mut out = Vec::new();
