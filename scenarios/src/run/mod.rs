@@ -1,6 +1,6 @@
 //! Playing a story and judging the run.
 //!
-//! [`run_point`] plays one point of a file on the `pipe` stage: the timeline (`play`, `expect`), the
+//! [`run_point`] plays one point of a file on a stage: the timeline (`play`, `expect`), the
 //! outcome (`outcome`), then the end of the editor, and last the invariants that hold in every run
 //! ([`watch`]). The record is [`transcript`]; what went wrong first is [`report::Failure`].
 
@@ -25,11 +25,13 @@ use muse_code_acp::core::Config;
 use muse_code_acp::core::redact::Redactor;
 
 use crate::lang::ast::{
-    ApprovalStyle, BudgetKey, DialectRule, ExpectKind, File, HostKind, Step, Version,
+    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, File, HostKind, Step, Version,
+    Wait,
 };
 use crate::lang::point::{Axis, Point};
-use crate::stage::HostProc;
 use crate::stage::pipe::Pipe;
+use crate::stage::sim::Sim;
+use crate::stage::{HostProc, Stage};
 use crate::stage::world::Setting;
 use play::Play;
 use report::{Code, Failure};
@@ -55,7 +57,9 @@ pub struct Run {
 /// How to play.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Seed of the hosts' ids.
+    /// Where.
+    pub stage: StageKind,
+    /// Seed of the hosts' ids, and on `sim` of the latencies: 0 has none.
     pub seed: u64,
     /// Bytes that a pipe holds (DUP-3).
     pub pipe: usize,
@@ -63,7 +67,45 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 0, pipe: 64 * 1024 }
+        Self { stage: StageKind::Pipe, seed: 0, pipe: 64 * 1024 }
+    }
+}
+
+/// Where a story can be played.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StageKind {
+    /// In memory, on a clock that moves only when the story says so.
+    #[default]
+    Pipe,
+    /// On a simulated network.
+    Sim,
+}
+
+impl StageKind {
+    /// All, in the order of `--help`.
+    pub const ALL: [Self; 2] = [Self::Pipe, Self::Sim];
+
+    /// As on the command line and in names of tests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pipe => "pipe",
+            Self::Sim => "sim",
+        }
+    }
+
+    /// Why the stage cannot realise a line of the file, if so. A skipped file is never a passed one.
+    #[must_use]
+    pub fn refuses(self, file: &File) -> Option<String> {
+        let network = acts(file).find(|act| {
+            matches!(&act.kind, ActKind::Fault(fault) if fault.is_of_a_network())
+        });
+        match (self, network) {
+            (Self::Pipe, Some(act)) => {
+                Some(format!("line {} needs a network, which `sim` has", act.at.line))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -90,10 +132,10 @@ pub fn profile_for(file: &File) -> Result<&'static Profile, String> {
     newest.ok_or_else(|| "no generation of the fake host fits `hosts`".into())
 }
 
-/// Plays one point on the `pipe` stage.
+/// Plays one point.
 ///
 /// # Errors
-/// When the file cannot be played there; the text says why.
+/// When the file cannot be played on that stage; the text says why.
 pub fn run_point(
     file: &File,
     axes: &[Axis<'_>],
@@ -101,6 +143,9 @@ pub fn run_point(
     options: Options,
 ) -> Result<Run, String> {
     let profile = profile_for(file)?;
+    if let Some(reason) = options.stage.refuses(file) {
+        return Err(reason);
+    }
     let setting = Setting {
         profile,
         mode: Mode::Scripted,
@@ -110,15 +155,22 @@ pub fn run_point(
         pipe: options.pipe,
         missing: None,
     };
-    let mut stage = Pipe::new(setting, config(file))
-        .map_err(|error| format!("no runtime: {}", error.kind()))?;
-    let mut play = Play::new(file, axes, point, &mut stage);
+    let mut stage: Box<dyn Stage> = match options.stage {
+        StageKind::Pipe => Box::new(
+            Pipe::new(setting, config(file))
+                .map_err(|error| format!("no runtime: {}", error.kind()))?,
+        ),
+        StageKind::Sim => {
+            Box::new(Sim::new(setting, config(file), options.seed, waits_long(file)))
+        }
+    };
+    let mut play = Play::new(file, axes, point, stage.as_mut());
     let played = play.timeline().and_then(|()| play.outcome());
     play.note_end();
     play.stage.editor_stall(false);
     play.settle();
     play.stage.editor_close();
-    play.wait(AFTERMATH);
+    play.wind_down(AFTERMATH);
     let ending = ending(&mut play);
     let transcript = std::mem::take(&mut play.transcript);
     let failure = played.err().or_else(|| {
@@ -137,6 +189,9 @@ fn ending(play: &mut Play<'_>) -> watch::Ending {
     // The answer to a request that only a lie asked is no mistake of the adapter.
     let excused = |text: &String| play.lied && text.starts_with("ENV-5 ");
     let mut violations: Vec<String> = violations.filter(|text| !excused(text)).collect();
+    if play.stage.panics() > 0 {
+        violations.push("a task panicked".into());
+    }
     if !play.stage.adapter_ended() {
         violations.push("the adapter does not end after its editor".into());
     }
@@ -206,6 +261,27 @@ fn expects(file: &File, method: &str) -> bool {
     let mut found = false;
     each_expected(file, &mut |expected| found |= expected == method);
     found
+}
+
+/// Every act of a story, those of races included.
+fn acts(file: &File) -> impl Iterator<Item = &Act> {
+    file.timeline().flat_map(|step| match step {
+        Step::Act(act) => std::slice::from_ref(act),
+        Step::ActRace(race) => &race.lines[..],
+        _ => &[],
+    })
+}
+
+/// Whether a story waits so long that coarse ticks pay on `sim` (TUR-4).
+fn waits_long(file: &File) -> bool {
+    let waits = file.timeline().map(|step| match step {
+        Step::After(after) => match &after.wait {
+            Wait::Literal(by) => *by,
+            Wait::Name(_) => Duration::ZERO,
+        },
+        _ => Duration::ZERO,
+    });
+    waits.sum::<Duration>() > Duration::from_secs(5)
 }
 
 /// Whether a story holds a race of acts: such a one needs a control (DSL-15).

@@ -20,8 +20,11 @@ use crate::lang::ast::{
     Act, ActKind, Fault, File, FrameKind, Lane, Set, StageTable, Step, Wait, WatchKind,
 };
 use crate::lang::point::{Axis, Choice, Point};
-use crate::stage::Stage;
 use crate::stage::host::Event;
+use crate::stage::{HostProc, Landing, LinkFault, Party, Stage};
+
+/// How often the end of everything is looked for.
+const WIND_DOWN_STEP: Duration = Duration::from_millis(500);
 
 /// The state of one run.
 pub(super) struct Play<'a> {
@@ -94,7 +97,7 @@ impl<'a> Play<'a> {
     /// The first failure.
     pub(super) fn timeline(&mut self) -> Result<(), Failure> {
         let steps: Vec<&Step> = self.file.timeline().collect();
-        for (index, step) in steps.into_iter().enumerate() {
+        for (index, step) in steps.iter().enumerate() {
             self.begin(index);
             match step {
                 Step::Act(act) => self.act(act)?,
@@ -119,7 +122,11 @@ impl<'a> Play<'a> {
                         Wait::Literal(by) => *by,
                         Wait::Name(name) => self.duration(&name.text),
                     };
-                    self.stage.advance(by);
+                    let landing = match steps.get(index + 1) {
+                        Some(Step::Act(_) | Step::ActRace(_) | Step::Quiet(_)) => Landing::Before,
+                        _ => Landing::After,
+                    };
+                    self.stage.advance(by, landing);
                     self.collect();
                 }
                 Step::Quiet(quiet) => {
@@ -181,8 +188,19 @@ impl<'a> Play<'a> {
 
     /// Moves time, outside the story.
     pub(super) fn wait(&mut self, by: Duration) {
-        self.stage.advance(by);
+        self.stage.advance(by, Landing::After);
         self.collect();
+    }
+
+    /// Waits until the adapter and every host have ended, at most `limit`.
+    pub(super) fn wind_down(&mut self, limit: Duration) {
+        let mut waited = Duration::ZERO;
+        while waited < limit
+            && !(self.stage.adapter_ended() && self.stage.hosts().iter().all(HostProc::is_gone))
+        {
+            self.wait(WIND_DOWN_STEP);
+            waited += WIND_DOWN_STEP;
+        }
     }
 
     /// Takes what both neighbours were told since the last time.
@@ -300,9 +318,12 @@ impl<'a> Play<'a> {
             ActKind::Fault(Fault::Eof) => self.stage.editor_close(),
             ActKind::Fault(Fault::StallRead) => self.stage.editor_stall(true),
             ActKind::Fault(Fault::ResumeRead) => self.stage.editor_stall(false),
-            ActKind::Fault(_) => {
-                let text = "this fault is one of hosts";
-                return Err(self.placed(Failure::new(Code::Illegal, act.at.line, text)));
+            ActKind::Fault(fault) => {
+                let fault = link_fault(fault);
+                let done = fault.map_or(Err("this fault is one of hosts"), |fault| {
+                    self.stage.link(Party::Editor, fault)
+                });
+                done.map_err(|text| self.placed(Failure::new(Code::Illegal, act.at.line, text)))?;
             }
         }
         Ok(())
@@ -355,6 +376,15 @@ impl<'a> Play<'a> {
 
     fn host_act(&mut self, act: &Act) -> Result<(), Failure> {
         let line = act.at.line;
+        if let ActKind::Fault(fault) = &act.kind
+            && let Some(fault) = link_fault(fault)
+        {
+            // The machine is there before any process runs on it.
+            return self
+                .stage
+                .link(Party::Host, fault)
+                .map_err(|text| self.placed(Failure::new(Code::Illegal, line, text)));
+        }
         let index = self.host_index(act.lane, line)?;
         let hosts = self.stage.hosts();
         let host = &hosts[index];
@@ -448,6 +478,11 @@ impl<'a> Play<'a> {
                     Fault::StallRead => ProcessFault::StallRead(true),
                     Fault::ResumeRead => ProcessFault::StallRead(false),
                     Fault::CloseStdin => ProcessFault::CloseStdin,
+                    Fault::Hold
+                    | Fault::Release
+                    | Fault::Delay(_)
+                    | Fault::Crash
+                    | Fault::Bounce => return Ok(()), // played above
                 };
                 host.with(|process| process.engine.fault(fault));
             }
@@ -459,7 +494,7 @@ impl<'a> Play<'a> {
     fn host_sets(
         &self,
         act: &Act,
-        host: &crate::stage::HostProc,
+        host: &HostProc,
     ) -> Result<Vec<(String, Value)>, Failure> {
         let mut sets = Vec::new();
         for one in &act.sets {
@@ -478,7 +513,7 @@ impl<'a> Play<'a> {
     fn stored_events(
         &self,
         value: &crate::lang::ast::Value,
-        host: &crate::stage::HostProc,
+        host: &HostProc,
     ) -> Result<Value, Failure> {
         use crate::lang::ast::ValueKind;
         let ValueKind::Array(list) = &value.kind else { return self.names.json(value) };
@@ -554,6 +589,18 @@ fn uses(act: &Act, name: &str) -> bool {
     let mut found = false;
     act.each_value_name(&mut |used| found |= used.name == name);
     found
+}
+
+/// What a fault does to a network, if it is one of those.
+const fn link_fault(fault: &Fault) -> Option<LinkFault> {
+    Some(match fault {
+        Fault::Hold => LinkFault::Hold,
+        Fault::Release => LinkFault::Release,
+        Fault::Delay(by) => LinkFault::Delay(*by),
+        Fault::Crash => LinkFault::Crash,
+        Fault::Bounce => LinkFault::Bounce,
+        _ => return None,
+    })
 }
 
 /// Where a frame carries its own id.

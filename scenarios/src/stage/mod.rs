@@ -2,16 +2,51 @@
 //!
 //! A [`Stage`] gives the runner bytes of the editor's side, the hosts that the adapter has started,
 //! and time. It decides nothing and matches nothing. [`pipe`] is the default: everything in memory, on
-//! a clock that moves only when the story says so.
+//! a clock that moves only when the story says so. [`sim`] puts the three parties on a simulated network.
 
 pub mod host;
 pub mod memory;
 pub mod pipe;
+pub mod sim;
 pub mod world;
 
 use std::time::Duration;
 
 pub use host::HostProc;
+
+/// On which side of what is due at the target a wait ends. Only a stage on which coming to rest takes time
+/// needs to know: there an instant of the story is a short span of the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landing {
+    /// The story goes on with an act or with `quiet`: what is due later than the target has not happened.
+    Before,
+    /// The story goes on with an expectation: what is due at the target has happened.
+    After,
+}
+
+/// A neighbour of the adapter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// The ACP client.
+    Editor,
+    /// The machine that host processes run on.
+    Host,
+}
+
+/// What can happen to a link or to the machine behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkFault {
+    /// What is sent from now on, in both directions, waits.
+    Hold,
+    /// What waited arrives.
+    Release,
+    /// Each message takes this long.
+    Delay(Duration),
+    /// The machine vanishes with everything that ran on it: no exit code, no last words.
+    Crash,
+    /// The machine is there again, with nothing running.
+    Bounce,
+}
 
 /// One adapter, one editor connection, any number of hosts.
 pub trait Stage {
@@ -34,13 +69,24 @@ pub trait Stage {
     fn settle(&mut self);
 
     /// Moves time, firing what is due in order. Settles before and after.
-    fn advance(&mut self, by: Duration);
+    fn advance(&mut self, by: Duration, landing: Landing);
+
+    /// Does something to the link between the adapter and a party.
+    ///
+    /// # Errors
+    /// Why this stage cannot.
+    fn link(&mut self, party: Party, fault: LinkFault) -> Result<(), &'static str>;
 
     /// The hosts in the order in which they were started.
     fn hosts(&mut self) -> Vec<HostProc>;
 
     /// The adapter has ended by itself.
     fn adapter_ended(&self) -> bool;
+
+    /// Tasks of the stage that panicked: a run with one is red, whatever the story says (DET-8).
+    fn panics(&self) -> u32 {
+        0
+    }
 
     /// Timers that are pending, as time from now, for reports.
     fn pending_timer(&self) -> Option<Duration>;

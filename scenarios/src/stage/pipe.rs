@@ -5,7 +5,6 @@
 //! that is the proof of absence (STY-38). Time moves by [`Pipe::advance`] only, from deadline to
 //! deadline, so timers fire in order and at their own instant.
 
-use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::{Context, Waker};
@@ -18,8 +17,8 @@ use tokio::time::Instant;
 
 use super::host::HostProc;
 use super::memory::{Reader, Writer, pipe};
-use super::world::{Counted, MadeUp};
-use super::{Stage, world::Setting};
+use super::world::{Counted, Hosts, Machine, MadeUp, Setting};
+use super::{Landing, LinkFault, Party, Stage};
 
 /// Passes of [`Pipe::settle`] after which a story is called a livelock: a run of an honest story needs a
 /// few dozen, a burst of a megabyte some ten thousand.
@@ -28,7 +27,7 @@ const PASSES_MAX: u32 = 4_000_000;
 /// See the module.
 pub struct Pipe {
     driver: Option<Driver<MadeUp>>,
-    hosts: Rc<RefCell<Vec<HostProc>>>,
+    hosts: Hosts,
     editor_in: Option<Writer>,
     editor_out: Reader,
     received: Vec<u8>,
@@ -53,8 +52,9 @@ impl Pipe {
         let start = Instant::now();
         let (editor_in, agent_in) = pipe(setting.pipe);
         let (agent_out, editor_out) = pipe(setting.pipe);
-        let hosts = Rc::<RefCell<Vec<HostProc>>>::default();
-        let world = MadeUp { setting, hosts: Rc::clone(&hosts), start, ids: Counted(0) };
+        let hosts = Hosts::default();
+        let machine = Machine { setting, hosts: Rc::clone(&hosts) };
+        let world = MadeUp { machine, start, ids: Counted(0) };
         let driver = Driver::new(config, world, agent_in, agent_out, std::future::pending());
         drop(guard);
         Ok(Self {
@@ -144,7 +144,7 @@ impl Stage for Pipe {
         self.received = buffer;
     }
 
-    fn advance(&mut self, by: Duration) {
+    fn advance(&mut self, by: Duration, _: Landing) {
         self.settle();
         let target = self.now() + by;
         loop {
@@ -160,6 +160,10 @@ impl Stage for Pipe {
 
     fn hosts(&mut self) -> Vec<HostProc> {
         self.hosts.borrow().clone()
+    }
+
+    fn link(&mut self, _: Party, _: LinkFault) -> Result<(), &'static str> {
+        Err("`pipe` has no network: this line needs `sim`")
     }
 
     fn adapter_ended(&self) -> bool {
@@ -212,7 +216,7 @@ mod tests {
             stage.editor_write(format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"session/prompt\",\"params\":{{\"sessionId\":\"{session}\",\"prompt\":[{{\"type\":\"text\",\"text\":\"hello\"}}]}}}}\n"
             ).as_bytes());
-            stage.advance(Duration::from_secs(5));
+            stage.advance(Duration::from_secs(5), Landing::After);
             String::from_utf8(stage.editor_read()).expect("utf-8")
         };
         let whole = play(65_536);
@@ -226,7 +230,7 @@ mod tests {
         let mut stage = stage(65_536);
         talk(&mut stage);
         assert_eq!(stage.pending_timer(), None);
-        stage.advance(Duration::from_secs(120));
+        stage.advance(Duration::from_secs(120), Landing::After);
         assert_eq!(stage.now(), Duration::from_secs(120));
     }
 

@@ -1,8 +1,10 @@
-//! The machine of the in-memory stages: made-up paths, counted ids, hosts from a profile.
+//! The machine of the virtual stages: made-up paths, counted ids, hosts from a profile.
+//!
+//! [`Machine`] is what every stage shares: which engine the next host process gets, and what an effect
+//! gives. [`MadeUp`] is the world of `pipe`, where a process is three pipes and nothing else.
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use fake_msp::engine::{Host, Mode, Options, Recovery};
 use fake_msp::profiles::Profile;
@@ -33,13 +35,24 @@ pub struct Setting {
     pub missing: Option<ResolveError>,
 }
 
+/// The host processes of a stage in the order in which they were started.
+pub(super) type Hosts = Rc<RefCell<Vec<HostProc>>>;
+
+/// See the module.
+pub(super) struct Machine {
+    pub(super) setting: Setting,
+    pub(super) hosts: Hosts,
+}
+
 /// See the module.
 pub(super) struct MadeUp {
-    pub(super) setting: Setting,
-    pub(super) hosts: Rc<RefCell<Vec<HostProc>>>,
+    pub(super) machine: Machine,
     pub(super) start: tokio::time::Instant,
     pub(super) ids: Counted,
 }
+
+/// Bytes that the pipe of stderr holds.
+pub(super) const STDERR_PIPE: usize = 64 * 1024;
 
 /// Ids in the form of a UUIDv7 that count.
 pub(super) struct Counted(pub(super) u64);
@@ -51,7 +64,19 @@ impl IdSource for Counted {
     }
 }
 
-impl MadeUp {
+impl Machine {
+    /// The engine of the next process.
+    pub(super) fn engine(&self) -> Host {
+        let options = Options {
+            seed: self.setting.seed + self.hosts.borrow().len() as u64,
+            mode: self.setting.mode,
+            staged: self.setting.staged,
+            asked: self.setting.asked.clone(),
+            ..Options::default()
+        };
+        self.restarted().unwrap_or_else(|| Host::new(self.setting.profile, options))
+    }
+
     /// The newest host that has ended, started again over its durable log: what it stored is there for
     /// the next process, as on a disk.
     fn restarted(&self) -> Option<Host> {
@@ -64,34 +89,10 @@ impl MadeUp {
             std::mem::replace(&mut process.engine, fresh).restart(Recovery::Infer)
         }))
     }
-}
 
-impl World for MadeUp {
-    fn spawn(&mut self, _: &SpawnSpec) -> std::io::Result<HostProcess> {
-        let options = Options {
-            seed: self.setting.seed + self.hosts.borrow().len() as u64,
-            mode: self.setting.mode,
-            staged: self.setting.staged,
-            asked: self.setting.asked.clone(),
-            ..Options::default()
-        };
-        let engine = self.restarted().unwrap_or_else(|| Host::new(self.setting.profile, options));
-        let (stdin, host_in) = pipe(self.setting.pipe);
-        let (host_out, stdout) = pipe(self.setting.pipe);
-        let (host_err, stderr) = pipe(64 * 1024);
-        let started: Duration = self.start.elapsed();
-        let host = HostProc::new(engine, started, host_in, host_out, host_err);
-        self.hosts.borrow_mut().push(host.clone());
-        Ok(HostProcess {
-            stdin: Box::pin(stdin),
-            stdout: Box::pin(stdout),
-            stderr: Box::pin(stderr),
-            control: host.control(),
-        })
-    }
-
-    fn perform(&mut self, effect: Effect) -> BoxFuture<EffectResult> {
-        Box::pin(std::future::ready(match effect {
+    /// What an effect gives on a machine where everything is as it should be.
+    pub(super) fn perform(&self, effect: Effect) -> EffectResult {
+        match effect {
             Effect::Workspace(path) => EffectResult::Workspace(Ok(path)),
             Effect::Credentials => EffectResult::Credentials(true),
             Effect::Resolve => {
@@ -109,7 +110,29 @@ impl World for MadeUp {
                     }),
                 }))
             }
-        }))
+        }
+    }
+}
+
+impl World for MadeUp {
+    fn spawn(&mut self, _: &SpawnSpec) -> std::io::Result<HostProcess> {
+        let size = self.machine.setting.pipe;
+        let (stdin, host_in) = pipe(size);
+        let (host_out, stdout) = pipe(size);
+        let (host_err, stderr) = pipe(STDERR_PIPE);
+        let engine = self.machine.engine();
+        let host = HostProc::new(engine, self.start.elapsed(), host_in, host_out, host_err);
+        self.machine.hosts.borrow_mut().push(host.clone());
+        Ok(HostProcess {
+            stdin: Box::pin(stdin),
+            stdout: Box::pin(stdout),
+            stderr: Box::pin(stderr),
+            control: host.control(),
+        })
+    }
+
+    fn perform(&mut self, effect: Effect) -> BoxFuture<EffectResult> {
+        Box::pin(std::future::ready(self.machine.perform(effect)))
     }
 
     fn ids(&mut self) -> &mut dyn IdSource {

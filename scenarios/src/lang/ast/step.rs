@@ -82,7 +82,7 @@ pub enum ActKind {
     Fault(Fault),
 }
 
-/// DSL-11, and `resume-read`, the end of `stall-read`.
+/// DSL-11, `resume-read`, the end of `stall-read`, and what can happen to a network (`sim`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The output ends; a host process stays.
@@ -99,6 +99,27 @@ pub enum Fault {
     ResumeRead,
     /// Host only: closes its input and stays.
     CloseStdin,
+    /// `sim` only: messages between this party and the adapter wait from now on.
+    Hold,
+    /// `sim` only: what waited arrives.
+    Release,
+    /// `sim` only: each message takes this long from now on.
+    Delay(Duration),
+    /// `sim` only: the party's machine vanishes with everything on it.
+    Crash,
+    /// `sim` only, host only: the machine is there again, with nothing running.
+    Bounce,
+}
+
+impl Fault {
+    /// It needs a stage with a network.
+    #[must_use]
+    pub const fn is_of_a_network(&self) -> bool {
+        matches!(
+            self,
+            Self::Hold | Self::Release | Self::Delay(_) | Self::Crash | Self::Bounce
+        )
+    }
 }
 
 /// A number that may be an axis of `vary`.

@@ -101,8 +101,9 @@ pub(super) const ENTRIES: &[Entry] = &[
         UNKNOWN_FAULT,
         "unknown fault",
         "A host can `eof`, `exit CODE`, `kill`, `stderr \"…\"`, `stall-read`, `resume-read` and \
-         `close-stdin`; an editor can `eof`, `stall-read` and `resume-read`.",
-        story!("given turn running" "host ! crash" "editor <- error prompt -32603"),
+         `close-stdin`; an editor can `eof`, `stall-read` and `resume-read`. On the stage `sim` both can \
+         `hold`, `release`, `delay DURATION` and `crash`, and a host can `bounce`.",
+        story!("given turn running" "host ! explode" "editor <- error prompt -32603"),
         story!("given turn running" "host ! kill" "editor <- error prompt -32603"),
     ),
     entry(

@@ -6,7 +6,7 @@
 use super::Parser;
 use super::member;
 use super::value::{Place, convert};
-use super::words::{Outcome, Words};
+use super::words::{Outcome, Words, duration};
 use crate::lang::ast::{Act, ActKind, Expect, ExpectKind, Fault, Lane, Name};
 use crate::lang::codes;
 use crate::lang::diagnostic::Problem;
@@ -263,6 +263,15 @@ fn fault(words: &mut Words<'_>, lane: Lane) -> Outcome<Fault> {
         "stall-read" => Fault::StallRead,
         "resume-read" => Fault::ResumeRead,
         "close-stdin" => Fault::CloseStdin,
+        "hold" => Fault::Hold,
+        "release" => Fault::Release,
+        "delay" => {
+            let help = "write how long each message takes: `host ! delay 20ms`";
+            let (text, span) = words.word("expected a duration", help)?;
+            Fault::Delay(duration(text, span)?)
+        }
+        "crash" => Fault::Crash,
+        "bounce" => Fault::Bounce,
         _ => Fault::Eof,
     };
     words.end("write one fault a line")?;

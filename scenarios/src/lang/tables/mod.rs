@@ -25,11 +25,23 @@ pub const WORDS: &[&str] = &[
 ];
 
 /// Words of `LANE ! …`.
-pub const FAULTS: &[&str] =
-    &["eof", "exit", "kill", "stderr", "stall-read", "resume-read", "close-stdin"];
+pub const FAULTS: &[&str] = &[
+    "eof",
+    "exit",
+    "kill",
+    "stderr",
+    "stall-read",
+    "resume-read",
+    "close-stdin",
+    "hold",
+    "release",
+    "delay",
+    "crash",
+    "bounce",
+];
 
 /// Faults that an editor can play.
-pub const EDITOR_FAULTS: &[&str] = &["eof", "stall-read", "resume-read"];
+pub const EDITOR_FAULTS: &[&str] = &["eof", "stall-read", "resume-read", "hold", "release", "delay", "crash"];
 
 /// Keys below `scenario`, in the order of the canonical form.
 pub const HEADER_KEYS: &[&str] =
