@@ -1,15 +1,17 @@
-//! Every file of the corpus as a test of its own: `scenario::area::case::pipe` (DEC-4, SCN-T1).
+//! Every file of the corpus as a test of its own on each stage that can play it:
+//! `scenario::area::case::pipe` (DEC-4, SCN-T1).
 //!
-//! A file is played at every point, twice with wide pipes and once with pipes of 16 bytes (DUP-3); the
-//! two equal runs must have the same transcript, byte for byte (STY-37). The list is the sorted list of
-//! files, the same on every call (SCN-T4).
+//! A file is played at every point twice, and the two transcripts must be the same, byte for byte
+//! (STY-37). On `pipe` it is played once more with pipes of 16 bytes (DUP-3), on `sim` under many seeds of
+//! jitter (TUR-13). The list is the sorted list of files, the same on every call (SCN-T4).
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use scenarios::lang::point;
-use scenarios::run::{Options, POINTS_MAX, profile_for, run_point};
+use scenarios::run::report::Replay;
+use scenarios::run::{Options, POINTS_MAX, StageKind, profile_for, run_point};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -17,9 +19,12 @@ fn main() -> ExitCode {
     let mut files = Vec::new();
     collect(&root, &mut files);
     files.sort();
-    let trials = files.clone().into_iter().map(|path| {
-        let name = format!("scenario::{}::pipe", name(&root, &path));
-        Trial::test(name, move || play(&path))
+    let trials = files.iter().flat_map(|path| {
+        let name = name(&root, path);
+        StageKind::ALL.into_iter().filter(|stage| plays(path, *stage)).map(move |stage| {
+            let path = path.clone();
+            Trial::test(format!("scenario::{name}::{}", stage.name()), move || play(&path, stage))
+        })
     });
     let controls = Trial::test("corpus::every_race_has_its_control", {
         let files = files.clone();
@@ -29,6 +34,14 @@ fn main() -> ExitCode {
         }
     });
     libtest_mimic::run(&arguments, trials.chain([controls]).collect()).exit_code()
+}
+
+/// A stage that cannot realise a line of a file has no test of it, so that none is counted as passed. A
+/// file that cannot be read has one on every stage: that one says why.
+fn plays(path: &Path, stage: StageKind) -> bool {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let (file, _) = scenarios::lang::parse(&path.to_string_lossy(), &bytes);
+    file.is_none_or(|file| stage.refuses(&file).is_none())
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
@@ -52,7 +65,7 @@ fn name(root: &Path, path: &Path) -> String {
         .join("::")
 }
 
-fn play(path: &Path) -> Result<(), Failed> {
+fn play(path: &Path, stage: StageKind) -> Result<(), Failed> {
     let bytes = std::fs::read(path)?;
     let shown = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap_or(path);
     let shown = format!("scenarios/{}", shown.display());
@@ -67,18 +80,42 @@ fn play(path: &Path) -> Result<(), Failed> {
     for index in 0..point::count(&axes).min(POINTS_MAX) {
         let point = point::at(&axes, index);
         let label = point::label(&axes, &point);
-        let play = |options| run_point(&file, &axes, &point, options);
-        let run = play(Options::default())?;
-        if let Some(failure) = &run.failure {
-            return Err(failure.render(&shown, &source, &label).into());
-        }
-        if run.transcript.to_text() != play(Options::default())?.transcript.to_text() {
+        let play = |options: Options| {
+            let run = run_point(&file, &axes, &point, options)?;
+            let how = Replay { point: &label, stage, seed: options.seed };
+            match run.failure {
+                None => Ok(run.transcript.to_text()),
+                Some(failure) => Err(Failed::from(failure.render(&shown, &source, &how))),
+            }
+        };
+        let plain = Options { stage, ..Options::default() };
+        if play(plain)? != play(plain)? {
             return Err(format!("two runs of point `{label}` differ").into());
         }
-        if let Some(failure) = play(Options { pipe: 16, ..Options::default() })?.failure {
-            let text = failure.render(&shown, &source, &label);
-            return Err(format!("with pipes of 16 bytes: {text}").into());
+        match stage {
+            StageKind::Pipe => {
+                play(Options { pipe: 16, ..plain }).map_err(|failed| {
+                    format!("with pipes of 16 bytes: {}", failed.message().unwrap_or_default())
+                })?;
+            }
+            StageKind::Sim => {
+                for seed in 1..=seeds(&file, point::count(&axes)) {
+                    let seeded = Options { seed, ..plain };
+                    let text = play(seeded)?;
+                    if seed == 1 && text != play(seeded)? {
+                        return Err(format!("two runs of point `{label}` under seed 1 differ").into());
+                    }
+                }
+            }
         }
     }
     Ok(())
+}
+
+/// Seeds of jitter per point besides the run without any: 64 a file, fewer where every tick of long waits
+/// costs, and a multiple of all where `SCENARIO_SEEDS` asks for it (a nightly run).
+fn seeds(file: &scenarios::lang::ast::File, points: u64) -> u64 {
+    let factor = std::env::var("SCENARIO_SEEDS").ok().and_then(|text| text.parse().ok());
+    let seconds = scenarios::run::waits(file).as_secs();
+    (64 / points.max(1) / (1 + seconds)).max(2) * factor.unwrap_or(1)
 }

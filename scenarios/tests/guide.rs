@@ -1,6 +1,7 @@
 //! Every scenario in `docs/scenarios.md` is read, is canonical, and plays green.
 
 use scenarios::lang::{fmt, parse, point};
+use scenarios::run::report::Replay;
 use scenarios::run::{Options, run_point};
 
 #[test]
@@ -24,7 +25,9 @@ fn every_story_of_the_guide_plays() {
             let point = point::at(&axes, index);
             let run = run_point(&file, &axes, &point, Options::default()).expect("playable");
             if let Some(failure) = run.failure {
-                panic!("{}", failure.render(&name, block, &point::label(&axes, &point)));
+                let label = point::label(&axes, &point);
+                let how = Replay { point: &label, ..Replay::default() };
+                panic!("{}", failure.render(&name, block, &how));
             }
         }
     }

@@ -4,6 +4,7 @@ use lexopt::{Arg, Parser};
 
 use super::{Command, number, unknown, value};
 use crate::commands::run::RunArgs;
+use crate::run::StageKind;
 
 pub(super) const HELP: &str = "\
 Play scenario files: the adapter between an editor and hosts that speak as the file
@@ -15,9 +16,11 @@ PATH is a .scn file or a folder of them (default: scenarios/corpus). A word that
 no path is a filter: only files whose path contains one of the filters are played.
 
 Options:
-  --stage NAME             where to play: pipe (the only one yet)
+  --stage NAME             where to play: pipe (default) or sim, a simulated network
   --at POINT               only this point, as a report names it: 'lag=1ms,race1=BA'
-  --seed N                 seed of the hosts' ids (default 0)
+  --seed N                 seed of the hosts' ids, and on sim of the latencies; 0 has
+                           none (default 0)
+  --seeds N                play each point under N seeds, from --seed on (default 1)
   --jobs N                 threads (default: one per processor)
   --transcript             print every frame of every run
   --self-check             play nothing; list races of acts without NAME-control.scn
@@ -31,6 +34,7 @@ Exit codes:
 Examples:
   scenario run                                       the whole corpus
   scenario run cancel                                files with `cancel` in their path
+  scenario run --stage sim --seeds 64                the corpus under 64 seeds of jitter
   scenario run scenarios/corpus/cancel/races-the-end.scn --at 'race1=BA' --transcript
 ";
 
@@ -50,10 +54,12 @@ pub(super) fn parse(parser: &mut Parser) -> Result<Command, String> {
                 args.jobs = usize::try_from(number(parser, "--jobs")?).unwrap_or(usize::MAX);
             }
             Arg::Long("junit") => args.junit = Some(value(parser, "--junit", "a file")?.into()),
-            Arg::Long("stage") => match value(parser, "--stage", "pipe")?.to_str() {
-                Some("pipe") => {}
-                _ => return Err("--stage: the only stage of this version is `pipe`".into()),
-            },
+            Arg::Long("seeds") => args.seeds = number(parser, "--seeds")?.max(1),
+            Arg::Long("stage") => {
+                let name = value(parser, "--stage", "a stage such as sim")?;
+                let stage = StageKind::ALL.into_iter().find(|stage| name == stage.name());
+                args.stage = stage.ok_or("--stage: there are `pipe` and `sim`")?;
+            }
             Arg::Long("message-format") => {
                 match value(parser, "--message-format", "text or json")?.to_str() {
                     Some("text") => args.json = false,

@@ -16,7 +16,8 @@ use serde_json::Value;
 use super::read_file;
 use crate::lang::diagnostic::{Style, json_line, render_all};
 use crate::lang::point;
-use crate::run::{self, Options};
+use crate::run::report::Replay;
+use crate::run::{self, Options, StageKind};
 
 mod progress;
 mod report;
@@ -32,8 +33,12 @@ pub struct RunArgs {
     pub filters: Vec<String>,
     /// Only the point with this name.
     pub at: Option<String>,
-    /// Seed of the hosts' ids.
+    /// Where to play.
+    pub stage: StageKind,
+    /// Seed of the hosts' ids, and on `sim` of the latencies.
     pub seed: u64,
+    /// How many seeds, from `seed` on; 0 means one.
+    pub seeds: u64,
     /// Threads; 0 means one per processor.
     pub jobs: usize,
     /// One JSON object per file instead of text.
@@ -132,9 +137,9 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> io::Result<u8> {
         }
     }
     if let Some(path) = &args.junit {
-        std::fs::write(path, report::junit(&outcomes, "pipe", time))?;
+        std::fs::write(path, report::junit(&outcomes, args.stage.name(), time))?;
     }
-    report::summary(&outcomes, "pipe", args.json, time, out)
+    report::summary(&outcomes, args.stage.name(), args.json, time, out)
 }
 
 /// The `.scn` files at or below a path.
@@ -225,7 +230,6 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
         return outcome;
     };
     let source = String::from_utf8_lossy(&bytes);
-    let options = Options { seed: args.seed, ..Options::default() };
     let axes = point::axes(&file);
     let chosen = match args.at.as_ref().map(|at| point::parse(&axes, at)) {
         Some(Err(text)) => {
@@ -238,9 +242,11 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
             (0..count).map(|index| point::at(&axes, index)).collect()
         }
     };
-    for point in chosen {
-        let name = point::label(&axes, &point);
-        match run::run_point(&file, &axes, &point, options) {
+    let seeds = args.seed..args.seed.saturating_add(args.seeds.max(1));
+    for (point, seed) in chosen.iter().flat_map(|point| seeds.clone().map(move |seed| (point, seed))) {
+        let options = Options { stage: args.stage, seed, ..Options::default() };
+        let name = point::label(&axes, point);
+        match run::run_point(&file, &axes, point, options) {
             Err(reason) => {
                 outcome.verdict = Verdict::Skipped(reason);
                 return outcome;
@@ -252,8 +258,9 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
                     outcome.transcript.push_str(&run.transcript.to_text());
                 }
                 if let Some(failure) = run.failure {
+                    let how = Replay { point: &name, stage: args.stage, seed };
                     outcome.failure = Some(report::failure(&failure, &name));
-                    outcome.verdict = Verdict::Failed(failure.render(&shown, &source, &name));
+                    outcome.verdict = Verdict::Failed(failure.render(&shown, &source, &how));
                     return outcome;
                 }
             }

@@ -25,7 +25,7 @@ use muse_code_acp::core::Config;
 use muse_code_acp::core::redact::Redactor;
 
 use crate::lang::ast::{
-    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, File, HostKind, Step, Version,
+    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, Fault, File, HostKind, Step, Version,
     Wait,
 };
 use crate::lang::point::{Axis, Point};
@@ -167,7 +167,7 @@ pub fn run_point(
     let mut play = Play::new(file, axes, point, stage.as_mut());
     let played = play.timeline().and_then(|()| play.outcome());
     play.note_end();
-    play.stage.editor_stall(false);
+    play.stage.calm();
     play.settle();
     play.stage.editor_close();
     play.wind_down(AFTERMATH);
@@ -200,6 +200,9 @@ fn ending(play: &mut Play<'_>) -> watch::Ending {
         violations,
         secrets: vec![SECRET.to_owned()],
         lies: play.lied,
+        editor_lost: acts(play.file).any(|act| {
+            !act.lane.is_host() && matches!(act.kind, ActKind::Fault(Fault::Crash))
+        }),
     }
 }
 
@@ -274,6 +277,12 @@ fn acts(file: &File) -> impl Iterator<Item = &Act> {
 
 /// Whether a story waits so long that coarse ticks pay on `sim` (TUR-4).
 fn waits_long(file: &File) -> bool {
+    waits(file) > Duration::from_secs(5)
+}
+
+/// What the literal waits of a story add up to.
+#[must_use]
+pub fn waits(file: &File) -> Duration {
     let waits = file.timeline().map(|step| match step {
         Step::After(after) => match &after.wait {
             Wait::Literal(by) => *by,
@@ -281,7 +290,7 @@ fn waits_long(file: &File) -> bool {
         },
         _ => Duration::ZERO,
     });
-    waits.sum::<Duration>() > Duration::from_secs(5)
+    waits.sum()
 }
 
 /// Whether a story holds a race of acts: such a one needs a control (DSL-15).

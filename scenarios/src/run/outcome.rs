@@ -59,7 +59,7 @@ impl Play<'_> {
                         .hosts()
                         .iter()
                         .filter(|host| {
-                            host.with(|process| process.input_ended || process.terminated)
+                            host.is_closed()
                                 && !host.is_gone()
                         })
                         .count();
@@ -136,7 +136,7 @@ impl Play<'_> {
                 Lane::HostNumber(number) => index + 1 == usize::from(number),
                 _ => true,
             };
-            meant && host.with(|process| process.input_ended || process.terminated)
+            meant && host.is_closed()
         })
     }
 }

@@ -210,7 +210,7 @@ impl<'a> Play<'a> {
         // the stage came to rest.
         for (index, host) in self.stage.hosts().into_iter().enumerate() {
             let mut asked = None;
-            for event in host.with(|process| std::mem::take(&mut process.events)) {
+            for event in host.take_events() {
                 match event {
                     Event::Did(Output::Line(line)) => {
                         self.record(at, Wire::Host(index), false, &line);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::StageKind;
 use super::pattern::Mismatch;
 
 /// Stable codes of a failed run.
@@ -73,6 +74,32 @@ pub struct Failure {
     pub pending: Option<Duration>,
 }
 
+/// What the command that plays a run again needs besides the file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Replay<'a> {
+    /// The point's label; empty when there is only one.
+    pub point: &'a str,
+    /// The stage.
+    pub stage: StageKind,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl fmt::Display for Replay<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.point.is_empty() {
+            write!(f, " --at '{}'", self.point)?;
+        }
+        if self.stage != StageKind::Pipe {
+            write!(f, " --stage {}", self.stage.name())?;
+        }
+        if self.seed != 0 {
+            write!(f, " --seed {}", self.seed)?;
+        }
+        Ok(())
+    }
+}
+
 impl Failure {
     /// A failure without details.
     #[must_use]
@@ -91,10 +118,10 @@ impl Failure {
 
     /// The report: where, what, the line, what came instead, timers, how to replay.
     #[must_use]
-    pub fn render(&self, path: &str, source: &str, point: &str) -> String {
+    pub fn render(&self, path: &str, source: &str, how: &Replay<'_>) -> String {
         use fmt::Write as _;
         let mut out = String::new();
-        let at = if point.is_empty() { String::new() } else { format!(", {point}") };
+        let at = if how.point.is_empty() { String::new() } else { format!(", {}", how.point) };
         let place = if self.line == 0 { path.to_owned() } else { format!("{path}:{}", self.line) };
         // Writing to a string cannot fail.
         let _ = writeln!(
@@ -121,8 +148,7 @@ impl Failure {
         if let Some(pending) = self.pending {
             let _ = writeln!(out, "       next timer: +{}ms", pending.as_millis());
         }
-        let at = if point.is_empty() { String::new() } else { format!(" --at '{point}'") };
-        let _ = write!(out, "replay: scenario run {path}{at}");
+        let _ = write!(out, "replay: scenario run {path}{how}");
         out
     }
 }

@@ -196,6 +196,11 @@ impl Play<'_> {
             Fault::StallRead => "stall-read".into(),
             Fault::ResumeRead => "resume-read".into(),
             Fault::CloseStdin => "close-stdin".into(),
+            Fault::Hold => "hold".into(),
+            Fault::Release => "release".into(),
+            Fault::Delay(by) => format!("delay {}ms", by.as_millis()),
+            Fault::Crash => "crash".into(),
+            Fault::Bounce => "bounce".into(),
         }
     }
 

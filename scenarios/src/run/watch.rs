@@ -39,6 +39,8 @@ pub struct Ending {
     pub secrets: Vec<String>,
     /// The host lied in this run: what it said is no yardstick for E3 and I7.
     pub lies: bool,
+    /// The editor vanished: nobody knows which answers were under way.
+    pub editor_lost: bool,
 }
 
 /// Judges a run.
@@ -262,7 +264,7 @@ impl Watch {
         self.state.open.values().any(|(method, of)| method == "session/prompt" && of == session)
     }
 
-    fn end(&mut self, ending: &Ending) {
+    fn answers(&mut self) {
         let unanswered: Vec<String> = self.state.open.keys().cloned().collect();
         for id in unanswered {
             self.find("I1", None, format!("request {id} was never answered"));
@@ -271,6 +273,12 @@ impl Watch {
         let submissions: i64 = self.state.submissions.values().sum();
         if submissions > i64::try_from(prompts).unwrap_or(i64::MAX) {
             self.find("I2", None, "more turns were submitted than requests were answered");
+        }
+    }
+
+    fn end(&mut self, ending: &Ending) {
+        if !ending.editor_lost {
+            self.answers();
         }
         if ending.hosts_left > 0 {
             self.find("I6", None, format!("{} hosts are left behind", ending.hosts_left));

@@ -43,6 +43,7 @@ pub struct Process {
     pub violations: Vec<String>,
     /// The engine goes on in another process.
     pub taken: bool,
+    touched: bool,
     stdin: Option<Reader>,
     partial: Vec<u8>,
     stdout: Option<Writer>,
@@ -72,6 +73,7 @@ impl HostProc {
             terminated: false,
             violations: Vec::new(),
             taken: false,
+            touched: true,
             stdin: Some(stdin),
             partial: Vec::new(),
             stdout: Some(stdout),
@@ -86,13 +88,40 @@ impl HostProc {
 
     /// Acts on the process. Pump it afterwards.
     pub fn with<R>(&self, act: impl FnOnce(&mut Process) -> R) -> R {
-        act(&mut self.0.borrow_mut())
+        let mut process = self.0.borrow_mut();
+        process.touched = true;
+        act(&mut process)
+    }
+
+    /// What happened on the wire since the last call, in order.
+    #[must_use]
+    pub fn take_events(&self) -> VecDeque<Event> {
+        std::mem::take(&mut self.0.borrow_mut().events)
+    }
+
+    /// Somebody acted on the process after it was last pumped.
+    #[must_use]
+    pub fn is_touched(&self) -> bool {
+        self.0.borrow().touched
     }
 
     /// Whether the process has exited.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.0.borrow().exit.is_some()
+    }
+
+    /// How the process ended, once it has.
+    #[must_use]
+    pub fn exit(&self) -> Option<HostExit> {
+        self.0.borrow().exit
+    }
+
+    /// The adapter has closed the process's input or asked it to end.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        let process = self.0.borrow();
+        process.input_ended || process.terminated
     }
 
     /// The control that the adapter gets.
@@ -161,13 +190,8 @@ impl Process {
         }
     }
 
-    /// The process has neither output nor exit left to give.
-    #[must_use]
-    pub fn exit(&self) -> Option<HostExit> {
-        self.exit
-    }
-
     fn pump(&mut self, now: Duration) -> bool {
+        self.touched = false;
         if self.exit.is_some() {
             return false;
         }

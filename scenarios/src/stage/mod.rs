@@ -77,6 +77,11 @@ pub trait Stage {
     /// Why this stage cannot.
     fn link(&mut self, party: Party, fault: LinkFault) -> Result<(), &'static str>;
 
+    /// Nobody stalls and no link is held any more: the story is over.
+    fn calm(&mut self) {
+        self.editor_stall(false);
+    }
+
     /// The hosts in the order in which they were started.
     fn hosts(&mut self) -> Vec<HostProc>;
 

@@ -33,7 +33,7 @@ use super::{Landing, LinkFault, Party, Stage};
 use net::Moves;
 
 /// Longest that a message takes under a seed.
-pub const LATENCY_MAX: Duration = Duration::from_millis(20);
+pub const LATENCY_MAX: Duration = Duration::from_millis(5);
 /// Ticks without anything after which the simulation is at rest: one in which nothing moved, and one more
 /// for what became deliverable at its end.
 const QUIET_TICKS: u32 = 2;
@@ -63,6 +63,8 @@ struct Shared {
     /// The adapter's clock and the simulation's at one moment.
     clock: Cell<Option<(tokio::time::Instant, Duration)>>,
     ended: Cell<bool>,
+    /// The machine of hosts has vanished: a process that the adapter starts there never exists.
+    down: Cell<bool>,
     desk: RefCell<editor::Desk>,
     editor_wake: Notify,
     panics: Rc<Cell<u32>>,
@@ -70,6 +72,9 @@ struct Shared {
 
 impl Shared {
     fn start(&self, host: HostProc, to: Writer, from: Reader, stderr: Reader) -> u32 {
+        if self.down.get() {
+            host.with(|process| process.die(HostExit::default()));
+        }
         let wake = Rc::new(Notify::new());
         self.wakes.borrow_mut().push(Rc::clone(&wake));
         self.hosts.borrow_mut().push(host.clone());
@@ -114,6 +119,8 @@ pub struct Sim {
     /// The most that the simulation was ahead of it.
     ahead_max: Duration,
     held: [bool; 2],
+    /// Nothing has happened since the simulation came to rest.
+    at_rest: bool,
 }
 
 impl Sim {
@@ -147,6 +154,8 @@ impl Sim {
             let task = adapter::adapter(Rc::clone(&to_adapter), machine, config.clone());
             node(Rc::clone(&to_adapter.panics), task)
         });
+        // Whoever connects finds everybody listening, in whatever order nodes run.
+        let _ = sim.step();
         let to_editor = Rc::clone(&shared);
         sim.host("editor", move || {
             node(Rc::clone(&to_editor.panics), editor::editor(Rc::clone(&to_editor)))
@@ -158,10 +167,12 @@ impl Sim {
             story: Duration::ZERO,
             ahead_max: Duration::ZERO,
             held: [false; 2],
+            at_rest: false,
         }
     }
 
     fn step(&mut self) {
+        self.at_rest = false;
         if let Err(error) = self.sim.step() {
             // A node that ends with an error has no way to go on; the story shows what is missing.
             tracing::warn!(%error, "a node of the simulation ended");
@@ -207,15 +218,18 @@ impl Stage for Sim {
     }
 
     fn editor_write(&mut self, bytes: &[u8]) {
+        self.at_rest = false;
         self.shared.desk.borrow_mut().outbox.extend(bytes);
     }
 
     fn editor_close(&mut self) {
         self.settle();
+        self.at_rest = false;
         self.shared.desk.borrow_mut().closing = true;
     }
 
     fn editor_stall(&mut self, stalled: bool) {
+        self.at_rest = false;
         self.shared.desk.borrow_mut().stalled = stalled;
     }
 
@@ -224,6 +238,10 @@ impl Stage for Sim {
     }
 
     fn settle(&mut self) {
+        // Rest that is already there costs no time.
+        if self.at_rest && !self.shared.hosts.borrow().iter().any(|host| host.is_touched() && !host.is_gone()) {
+            return;
+        }
         self.wake_all();
         let (mut quiet, mut ticks) = (0, 0);
         while quiet < QUIET_TICKS {
@@ -236,13 +254,15 @@ impl Stage for Sim {
         }
         let ahead = self.sim.elapsed().saturating_sub(self.story);
         self.ahead_max = self.ahead_max.max(ahead);
+        self.at_rest = true;
     }
 
     fn advance(&mut self, by: Duration, landing: Landing) {
         self.settle();
         self.story += by;
         let target = match landing {
-            Landing::Before => self.story,
+            // Coming to rest there takes the rest.
+            Landing::Before => self.story.saturating_sub(self.tick * QUIET_TICKS),
             Landing::After => self.story + self.ahead_max,
         };
         while self.sim.elapsed() + self.tick <= target {
@@ -256,6 +276,9 @@ impl Stage for Sim {
     }
 
     fn link(&mut self, party: Party, fault: LinkFault) -> Result<(), &'static str> {
+        // What was said before is on no link any more: a story holds what it says next.
+        self.settle();
+        self.at_rest = false;
         let name = match party {
             Party::Editor => "editor",
             Party::Host => "muse",
@@ -267,17 +290,32 @@ impl Stage for Sim {
             LinkFault::Crash => {
                 self.sim.crash(name);
                 if party == Party::Host {
+                    self.shared.down.set(true);
                     for host in self.shared.hosts.borrow().iter().filter(|host| !host.is_gone()) {
                         host.with(|process| process.die(HostExit::default()));
                     }
                 }
             }
-            LinkFault::Bounce => self.sim.bounce(name),
+            LinkFault::Bounce => {
+                self.sim.bounce(name);
+                self.shared.down.set(false);
+                self.step();
+            }
         }
         if let LinkFault::Hold | LinkFault::Release = fault {
             self.held[usize::from(party == Party::Host)] = fault == LinkFault::Hold;
         }
         Ok(())
+    }
+
+    fn calm(&mut self) {
+        self.editor_stall(false);
+        for (party, held) in [Party::Editor, Party::Host].into_iter().zip(self.held) {
+            if held {
+                // A link that is held can be released.
+                let _ = self.link(party, LinkFault::Release);
+            }
+        }
     }
 
     fn hosts(&mut self) -> Vec<HostProc> {

@@ -232,7 +232,7 @@ impl Process {
     }
 
     fn poll_exit(&mut self, cx: &mut Context<'_>, host: &HostProc) -> bool {
-        let Some(exit) = host.with(|process| process.exit()) else { return false };
+        let Some(exit) = host.exit() else { return false };
         let Some(control) = &mut self.control else { return false };
         let number =
             |value: Option<i32>| value.and_then(|value| u8::try_from(value).ok()).unwrap_or(NONE);
