@@ -103,7 +103,9 @@ fn play(path: &Path, stage: StageKind) -> Result<(), Failed> {
                     let seeded = Options { seed, ..plain };
                     let text = play(seeded)?;
                     if seed == 1 && text != play(seeded)? {
-                        return Err(format!("two runs of point `{label}` under seed 1 differ").into());
+                        return Err(
+                            format!("two runs of point `{label}` under seed 1 differ").into()
+                        );
                     }
                 }
             }
@@ -112,10 +114,10 @@ fn play(path: &Path, stage: StageKind) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Seeds of jitter per point besides the run without any: 64 a file, fewer where every tick of long waits
+/// Seeds of jitter per point besides the run without any: 32 a file, fewer where every tick of long waits
 /// costs, and a multiple of all where `SCENARIO_SEEDS` asks for it (a nightly run).
 fn seeds(file: &scenarios::lang::ast::File, points: u64) -> u64 {
     let factor = std::env::var("SCENARIO_SEEDS").ok().and_then(|text| text.parse().ok());
     let seconds = scenarios::run::waits(file).as_secs();
-    (64 / points.max(1) / (1 + seconds)).max(2) * factor.unwrap_or(1)
+    (32 / points.max(1) / (1 + seconds)).max(2) * factor.unwrap_or(1)
 }

@@ -2,7 +2,7 @@
 
 use scenarios::lang::{fmt, parse, point};
 use scenarios::run::report::Replay;
-use scenarios::run::{Options, run_point};
+use scenarios::run::{Options, StageKind, run_point};
 
 #[test]
 fn every_story_of_the_guide_plays() {
@@ -12,7 +12,7 @@ fn every_story_of_the_guide_plays() {
         .skip(1)
         .map(|rest| rest.split("```").next().expect("a block"))
         .collect();
-    assert_eq!(blocks.len(), 4, "the stories of the guide");
+    assert_eq!(blocks.len(), 5, "the stories of the guide");
 
     for (number, block) in blocks.iter().enumerate() {
         let name = format!("docs/scenarios.md, story {}", number + 1);
@@ -23,10 +23,15 @@ fn every_story_of_the_guide_plays() {
         let axes = point::axes(&file);
         for index in 0..point::count(&axes) {
             let point = point::at(&axes, index);
-            let run = run_point(&file, &axes, &point, Options::default()).expect("playable");
+            let stage = match StageKind::Pipe.refuses(&file) {
+                None => StageKind::Pipe,
+                Some(_) => StageKind::Sim,
+            };
+            let options = Options { stage, ..Options::default() };
+            let run = run_point(&file, &axes, &point, options).expect("playable");
             if let Some(failure) = run.failure {
                 let label = point::label(&axes, &point);
-                let how = Replay { point: &label, ..Replay::default() };
+                let how = Replay { point: &label, stage, ..Replay::default() };
                 panic!("{}", failure.render(&name, block, &how));
             }
         }

@@ -243,7 +243,9 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
         }
     };
     let seeds = args.seed..args.seed.saturating_add(args.seeds.max(1));
-    for (point, seed) in chosen.iter().flat_map(|point| seeds.clone().map(move |seed| (point, seed))) {
+    for (point, seed) in
+        chosen.iter().flat_map(|point| seeds.clone().map(move |seed| (point, seed)))
+    {
         let options = Options { stage: args.stage, seed, ..Options::default() };
         let name = point::label(&axes, point);
         match run::run_point(&file, &axes, point, options) {

@@ -192,8 +192,7 @@ impl Play<'_> {
             };
         }
         let index = self.host_index(lane, line)?;
-        let closed = self.stage.hosts()[index].is_closed()
-            || self.stage.hosts()[index].is_gone();
+        let closed = self.stage.hosts()[index].is_closed() || self.stage.hosts()[index].is_gone();
         if closed {
             Ok(())
         } else {

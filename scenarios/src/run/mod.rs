@@ -25,14 +25,14 @@ use muse_code_acp::core::Config;
 use muse_code_acp::core::redact::Redactor;
 
 use crate::lang::ast::{
-    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, Fault, File, HostKind, Step, Version,
-    Wait,
+    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, Fault, File, HostKind, Step,
+    Version, Wait,
 };
 use crate::lang::point::{Axis, Point};
 use crate::stage::pipe::Pipe;
 use crate::stage::sim::Sim;
-use crate::stage::{HostProc, Stage};
 use crate::stage::world::Setting;
+use crate::stage::{HostProc, Stage};
 use play::Play;
 use report::{Code, Failure};
 use transcript::Transcript;
@@ -97,9 +97,8 @@ impl StageKind {
     /// Why the stage cannot realise a line of the file, if so. A skipped file is never a passed one.
     #[must_use]
     pub fn refuses(self, file: &File) -> Option<String> {
-        let network = acts(file).find(|act| {
-            matches!(&act.kind, ActKind::Fault(fault) if fault.is_of_a_network())
-        });
+        let network = acts(file)
+            .find(|act| matches!(&act.kind, ActKind::Fault(fault) if fault.is_of_a_network()));
         match (self, network) {
             (Self::Pipe, Some(act)) => {
                 Some(format!("line {} needs a network, which `sim` has", act.at.line))
@@ -160,9 +159,7 @@ pub fn run_point(
             Pipe::new(setting, config(file))
                 .map_err(|error| format!("no runtime: {}", error.kind()))?,
         ),
-        StageKind::Sim => {
-            Box::new(Sim::new(setting, config(file), options.seed, waits_long(file)))
-        }
+        StageKind::Sim => Box::new(Sim::new(setting, config(file), options.seed, waits_long(file))),
     };
     let mut play = Play::new(file, axes, point, stage.as_mut());
     let played = play.timeline().and_then(|()| play.outcome());
@@ -200,9 +197,8 @@ fn ending(play: &mut Play<'_>) -> watch::Ending {
         violations,
         secrets: vec![SECRET.to_owned()],
         lies: play.lied,
-        editor_lost: acts(play.file).any(|act| {
-            !act.lane.is_host() && matches!(act.kind, ActKind::Fault(Fault::Crash))
-        }),
+        editor_lost: acts(play.file)
+            .any(|act| !act.lane.is_host() && matches!(act.kind, ActKind::Fault(Fault::Crash))),
     }
 }
 

@@ -8,6 +8,7 @@ use super::play::{Play, member};
 use super::report::{Code, Failure};
 use super::transcript::{Entry, Lane as Wire};
 use crate::lang::ast::{CheckKind, Condition, Lane, Unwanted};
+use crate::stage::{HostProc, Stage};
 
 /// Longer than the ladder that ends a host takes.
 const REAP: Duration = Duration::from_secs(5);
@@ -53,18 +54,13 @@ impl Play<'_> {
                     (found != *count).then(|| format!("{found} such frames, not {count}"))
                 }
                 CheckKind::Reaped => {
-                    self.wait(REAP);
-                    let left = self
-                        .stage
-                        .hosts()
-                        .iter()
-                        .filter(|host| {
-                            host.is_closed()
-                                && !host.is_gone()
-                        })
-                        .count();
-                    let closed =
-                        self.stage.hosts().iter().any(super::super::stage::HostProc::is_gone);
+                    let left = |stage: &mut dyn Stage| {
+                        let hosts = stage.hosts();
+                        hosts.iter().filter(|host| host.is_closed() && !host.is_gone()).count()
+                    };
+                    self.wait_until(REAP, |stage| left(stage) == 0);
+                    let left = left(self.stage);
+                    let closed = self.stage.hosts().iter().any(HostProc::is_gone);
                     match (left, closed) {
                         (0, true) => None,
                         (0, false) => Some("no host process has ended".to_owned()),

@@ -23,9 +23,6 @@ use crate::lang::point::{Axis, Choice, Point};
 use crate::stage::host::Event;
 use crate::stage::{HostProc, Landing, LinkFault, Party, Stage};
 
-/// How often the end of everything is looked for.
-const WIND_DOWN_STEP: Duration = Duration::from_millis(500);
-
 /// The state of one run.
 pub(super) struct Play<'a> {
     pub(super) file: &'a File,
@@ -194,12 +191,19 @@ impl<'a> Play<'a> {
 
     /// Waits until the adapter and every host have ended, at most `limit`.
     pub(super) fn wind_down(&mut self, limit: Duration) {
-        let mut waited = Duration::ZERO;
-        while waited < limit
-            && !(self.stage.adapter_ended() && self.stage.hosts().iter().all(HostProc::is_gone))
-        {
-            self.wait(WIND_DOWN_STEP);
-            waited += WIND_DOWN_STEP;
+        self.wait_until(limit, |stage| {
+            stage.adapter_ended() && stage.hosts().iter().all(HostProc::is_gone)
+        });
+    }
+
+    /// Waits in growing steps until `done`, at most `limit`: what has happened already costs no time.
+    pub(super) fn wait_until(&mut self, limit: Duration, done: impl Fn(&mut dyn Stage) -> bool) {
+        self.settle();
+        let (mut waited, mut step) = (Duration::ZERO, Duration::from_millis(10));
+        while waited < limit && !done(self.stage) {
+            self.wait(step);
+            waited += step;
+            step *= 2;
         }
     }
 
@@ -491,11 +495,7 @@ impl<'a> Play<'a> {
     }
 
     /// Members of a host act as the engine takes them.
-    fn host_sets(
-        &self,
-        act: &Act,
-        host: &HostProc,
-    ) -> Result<Vec<(String, Value)>, Failure> {
+    fn host_sets(&self, act: &Act, host: &HostProc) -> Result<Vec<(String, Value)>, Failure> {
         let mut sets = Vec::new();
         for one in &act.sets {
             let path = one.path.to_string();

@@ -115,10 +115,7 @@ impl Fault {
     /// It needs a stage with a network.
     #[must_use]
     pub const fn is_of_a_network(&self) -> bool {
-        matches!(
-            self,
-            Self::Hold | Self::Release | Self::Delay(_) | Self::Crash | Self::Bounce
-        )
+        matches!(self, Self::Hold | Self::Release | Self::Delay(_) | Self::Crash | Self::Bounce)
     }
 }
 

@@ -41,7 +41,8 @@ pub const FAULTS: &[&str] = &[
 ];
 
 /// Faults that an editor can play.
-pub const EDITOR_FAULTS: &[&str] = &["eof", "stall-read", "resume-read", "hold", "release", "delay", "crash"];
+pub const EDITOR_FAULTS: &[&str] =
+    &["eof", "stall-read", "resume-read", "hold", "release", "delay", "crash"];
 
 /// Keys below `scenario`, in the order of the canonical form.
 pub const HEADER_KEYS: &[&str] =

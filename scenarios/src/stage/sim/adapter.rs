@@ -108,13 +108,19 @@ impl HostControl for Control {
 }
 
 /// Serves the one editor.
-pub(super) async fn adapter(shared: Rc<Shared>, machine: Machine, config: Config) -> turmoil::Result {
+pub(super) async fn adapter(
+    shared: Rc<Shared>,
+    machine: Machine,
+    config: Config,
+) -> turmoil::Result {
     let listener = TcpListener::bind(("0.0.0.0", PORT)).await?;
     let (stream, _) = listener.accept().await?;
     let (read, write) = tokio::io::split(Tap::new(stream, Rc::clone(&shared.moves)));
     let world = Remote { machine, shared: Rc::clone(&shared), ids: Counted(0) };
     let driver = Driver::new(config, world, read, write, std::future::pending());
-    shared.clock.set(Some((tokio::time::Instant::now(), turmoil::sim_elapsed().unwrap_or_default())));
+    shared
+        .clock
+        .set(Some((tokio::time::Instant::now(), turmoil::sim_elapsed().unwrap_or_default())));
     *shared.driver.borrow_mut() = Some(driver);
     // The driver stands in the open, so that a report can name its next timer.
     std::future::poll_fn(|cx| poll(&shared.driver, cx)).await;

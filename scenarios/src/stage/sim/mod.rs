@@ -79,13 +79,8 @@ impl Shared {
         self.wakes.borrow_mut().push(Rc::clone(&wake));
         self.hosts.borrow_mut().push(host.clone());
         let number = u32::try_from(self.hosts.borrow().len()).unwrap_or(u32::MAX);
-        let far = Far {
-            host,
-            to_host: Some(to),
-            from_host: Some(from),
-            from_stderr: Some(stderr),
-            wake,
-        };
+        let far =
+            Far { host, to_host: Some(to), from_host: Some(from), from_stderr: Some(stderr), wake };
         self.far.borrow_mut().insert(number, far);
         number
     }
@@ -239,7 +234,9 @@ impl Stage for Sim {
 
     fn settle(&mut self) {
         // Rest that is already there costs no time.
-        if self.at_rest && !self.shared.hosts.borrow().iter().any(|host| host.is_touched() && !host.is_gone()) {
+        if self.at_rest
+            && !self.shared.hosts.borrow().iter().any(|host| host.is_touched() && !host.is_gone())
+        {
             return;
         }
         self.wake_all();
