@@ -23,10 +23,7 @@ fn every_story_of_the_guide_plays() {
         let axes = point::axes(&file);
         for index in 0..point::count(&axes) {
             let point = point::at(&axes, index);
-            let stage = match StageKind::Pipe.refuses(&file) {
-                None => StageKind::Pipe,
-                Some(_) => StageKind::Sim,
-            };
+            let stage = StageKind::fitting(&file);
             let options = Options { stage, ..Options::default() };
             let run = run_point(&file, &axes, &point, options).expect("playable");
             if let Some(failure) = run.failure {

@@ -17,7 +17,7 @@ use crate::lang::openings::Opening;
 use crate::lang::point::{self, Axis, Point};
 use crate::lang::read;
 use crate::run::transcript::Lane;
-use crate::run::{self, Options};
+use crate::run::{self, Options, StageKind};
 
 /// Most points that are listed one by one.
 const POINTS_SHOWN: u64 = 24;
@@ -111,7 +111,12 @@ fn frames(file: &File, axes: &[Axis<'_>], point: &Point) -> String {
         let _ = write!(out, ", at {label}");
     }
     out.push_str(" (line of the file, virtual time, lane):\n");
-    let run = match run::run_point(file, axes, point, Options::default()) {
+    let run = match run::run_point(
+        file,
+        axes,
+        point,
+        Options { stage: StageKind::fitting(file), ..Options::default() },
+    ) {
         Ok(run) => run,
         Err(reason) => {
             let _ = writeln!(out, "#   it is not played here: {reason}");

@@ -12,7 +12,7 @@ use crate::lang::diagnostic::render_all;
 use crate::lang::point::{self, Axis, Point};
 use crate::lang::read;
 use crate::run::page::{Page, html};
-use crate::run::{self, Options, Run};
+use crate::run::{self, Options, Run, StageKind};
 
 /// What the command line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,8 @@ fn code(run: &Run) -> u8 {
 
 /// The named point, the first red one, or the first.
 fn choose(file: &File, axes: &[Axis<'_>], args: &RenderArgs) -> Result<(Point, Run), String> {
-    let options = Options { seed: args.seed, ..Options::default() };
+    let options =
+        Options { stage: StageKind::fitting(file), seed: args.seed, ..Options::default() };
     if let Some(at) = &args.at {
         let point = point::parse(axes, at)?;
         let run = run::run_point(file, axes, &point, options)?;

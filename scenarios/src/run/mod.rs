@@ -94,6 +94,12 @@ impl StageKind {
         }
     }
 
+    /// The cheapest stage that can play the file.
+    #[must_use]
+    pub fn fitting(file: &File) -> Self {
+        Self::ALL.into_iter().find(|stage| stage.refuses(file).is_none()).unwrap_or_default()
+    }
+
     /// Why the stage cannot realise a line of the file, if so. A skipped file is never a passed one.
     #[must_use]
     pub fn refuses(self, file: &File) -> Option<String> {

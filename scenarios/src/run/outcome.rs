@@ -58,7 +58,9 @@ impl Play<'_> {
                         let hosts = stage.hosts();
                         hosts.iter().filter(|host| host.is_closed() && !host.is_gone()).count()
                     };
-                    self.wait_until(REAP, |stage| left(stage) == 0);
+                    self.wait_until(REAP, |stage| {
+                        stage.hosts().iter().any(HostProc::is_gone) && left(stage) == 0
+                    });
                     let left = left(self.stage);
                     let closed = self.stage.hosts().iter().any(HostProc::is_gone);
                     match (left, closed) {

@@ -7,7 +7,7 @@ use crate::lang::diagnostic::summary;
 use crate::lang::point;
 use crate::lang::read;
 use crate::lang::source::Source;
-use crate::run::{self, Options};
+use crate::run::{self, Options, StageKind};
 
 /// Most rounds: each makes at least one line of `<-` right, and a file has fewer of them.
 const ROUNDS_MAX: usize = 5_000;
@@ -74,7 +74,12 @@ fn round(path: &str, text: &str) -> Result<BTreeMap<usize, Proposal>, String> {
     let mut all: BTreeMap<usize, Proposal> = BTreeMap::new();
     for index in 0..point::count(&axes).min(run::POINTS_MAX) {
         let point = point::at(&axes, index);
-        let run = run::run_point(file, &axes, &point, Options::default())?;
+        let run = run::run_point(
+            file,
+            &axes,
+            &point,
+            Options { stage: StageKind::fitting(file), ..Options::default() },
+        )?;
         let Some(failure) = &run.failure else { continue };
         for one in proposals(file, &run, failure)? {
             let overlaps = |other: &&Proposal| {

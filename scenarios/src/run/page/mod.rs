@@ -13,7 +13,7 @@ mod text;
 
 use std::fmt::Write as _;
 
-use super::Run;
+use super::{Run, StageKind};
 use crate::lang::ast::File;
 use text::Escaped;
 
@@ -65,8 +65,9 @@ pub fn html(page: &Page<'_>) -> String {
     }
     let _ = write!(
         out,
-        "<div><dt>stage</dt><dd>pipe</dd></div>\n<div><dt>seed</dt><dd>{}</dd></div>\n\
+        "<div><dt>stage</dt><dd>{}</dd></div>\n<div><dt>seed</dt><dd>{}</dd></div>\n\
          <div><dt>frames</dt><dd>{frames}</dd></div>\n</dl>\n</header>\n<main>\n",
+        StageKind::fitting(page.file).name(),
         page.seed
     );
     if let Some(failure) = failure {

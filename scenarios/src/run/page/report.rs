@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use super::text::{Escaped, pretty_text};
 use super::{Page, culprit};
-use crate::run::report::Failure;
+use crate::run::StageKind;
+use crate::run::report::{Failure, Replay};
 
 /// The failure and how to play it again.
 pub(super) fn write(out: &mut String, page: &Page<'_>, failure: &Failure) {
@@ -95,14 +96,9 @@ pub(super) fn replay(out: &mut String, page: &Page<'_>) {
 }
 
 fn command(page: &Page<'_>) -> String {
-    let mut command = format!("scenario run {}", page.path);
-    if !page.point.is_empty() {
-        let _ = write!(command, " --at '{}'", page.point);
-    }
-    if page.seed != 0 {
-        let _ = write!(command, " --seed {}", page.seed);
-    }
-    command
+    let stage = StageKind::fitting(page.file);
+    let how = Replay { point: page.point, stage, seed: page.seed };
+    format!("scenario run {}{how}", page.path)
 }
 
 /// The line of this number, from 1.
