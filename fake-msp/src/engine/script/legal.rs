@@ -55,6 +55,7 @@ impl Host {
                 return Err(Illegal::new("HOST-7", format!("`{name}` is the model's to mint")));
             }
         }
+        legal_turns::members_of_the_era(self.profile, method, said)?;
         match method {
             "turn/started" => turn_started(target, params),
             "turn/completed" => turn_completed(target, params),

@@ -54,6 +54,28 @@ pub(super) fn token_usage(target: &Session, params: &Value) -> Verdict {
     }
 }
 
+/// Members of an event that the emulated generation has; as for items, unknown names pass.
+pub(super) fn members_of_the_era(profile: &Profile, method: &str, said: &Value) -> Verdict {
+    let owner = match method {
+        "approval/requested" | "approval/request" | "approval/reviewing" => "ApprovalRequestParams",
+        "approval/updated" => "ApprovalUpdatedParams",
+        "approval/resolved" => "ApprovalResolvedParams",
+        "userInput/settled" => "UserInputSettledParams",
+        "session/nameChanged" => "SessionNameChangedParams",
+        "turn/retracted" => "TurnRetractedParams",
+        "turn/retryScheduled" => "TurnRetryScheduledParams",
+        _ => return Ok(()),
+    };
+    let mut names = said.as_object().into_iter().flatten().map(|(name, _)| name);
+    match names.find(|name| !profile.has(owner, name)) {
+        Some(name) => {
+            let text = format!("`{method}` has no `{name}` on host {}", profile.version);
+            Err(Illegal::new("HOST-18", text))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Kinds and members that the emulated generation has. Words outside of the tables belong to a later
 /// host and are let through: clients must live with them (TOL-1, TOL-8).
 pub(super) fn item_of_the_era(profile: &Profile, experimental: bool, said: &Value) -> Verdict {

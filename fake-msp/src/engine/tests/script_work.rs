@@ -87,6 +87,28 @@ fn what_the_generation_does_not_have_is_refused() {
 }
 
 #[test]
+fn a_child_asks_through_its_parent_on_hosts_that_say_so() {
+    let origin = json!({ "subagentId": "s", "childSessionId": "c", "childRunId": "r" });
+    let (mut talk, session, turn) = Talk::running("1.4.14");
+    let sets = [
+        ("subagentOrigin", origin.clone()),
+        ("itemId", json!("item-of-the-child")),
+        ("turnId", turn.params["turnId"].clone()),
+        ("toolName", json!("bash")),
+    ];
+    let asked = talk.emit("approval/requested", &sets, None);
+    assert_eq!(talk.last("approval/request")["params"]["subagentOrigin"], origin, "APR-17");
+    talk.decide(&session, "allow_once");
+    talk.host.answer_ok(talk.asked(), &[]).unwrap();
+    let resolved = talk.emit("approval/resolved", &[sets[0].clone()], Some(&asked));
+    assert_eq!(resolved.params["itemId"], "item-of-the-child");
+    assert_eq!(resolved.params["resolvedBy"], "user");
+    assert_eq!(talk.rules(), [""; 0]);
+    let (mut talk, _, _) = Talk::running("1.1.1");
+    assert_eq!(talk.forbidden("approval/requested", &sets, None), "HOST-18");
+}
+
+#[test]
 fn turn_notices_belong_to_their_turn() {
     let (mut talk, _, turn) = Talk::running("1.4.14");
     talk.emit("turn/retryScheduled", &[], None);
