@@ -9,6 +9,7 @@
 //!
 //! Start reading at [`Host::handle`]; commands are dispatched in `execute`.
 
+mod acting;
 mod approvals;
 mod broadcast;
 mod disk;
@@ -33,6 +34,7 @@ mod log;
 mod paging;
 mod plan;
 mod prompts;
+mod reactions;
 mod reader;
 mod record;
 mod repertoire;
@@ -42,6 +44,7 @@ mod session;
 mod sessions;
 mod settings;
 mod store;
+mod subjects;
 mod turns;
 pub(crate) mod words;
 mod work;

@@ -1,6 +1,7 @@
 //! What the obliging host plays in a turn: a queue of steps with one timer.
 //!
-//! [`super::repertoire`] fills the queue. Invariants: one item is open at a time, items with a
+//! [`super::repertoire`] fills the queue, `acting` does what a step says, `reactions` goes on after
+//! answers. Invariants: one item is open at a time, items with a
 //! timetable of their own aside; each opened item is completed before the turn ends (HOST-11);
 //! nothing is executed; memory of a burst is bounded: a text is collected up to [`TEXT_BYTES_MAX`]
 //! and cut to [`INLINE_BYTES_MAX`] beyond it, and frames are made one by one when they are pulled.
@@ -10,14 +11,11 @@ use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-use super::approvals::Opening;
 use super::fold::is_open;
-use super::ids::rfc3339;
 use super::input::input_text;
 use super::turns::Admitted;
 use super::work::Change;
 use super::{Host, Kind, TurnRef};
-use crate::profiles::trim;
 
 /// Time between two steps that a person may watch, in milliseconds.
 pub(super) const PACE_MS: u64 = 12;
@@ -35,11 +33,11 @@ pub(crate) struct Plan {
     pub(crate) due: Option<u64>,
     pub(super) open: Option<Open>,
     /// Items with a timetable of their own that the turn waits for.
-    children: Vec<String>,
-    started_ms: u64,
-    first_token_ms: Option<u64>,
-    prompt_tokens: u64,
-    deltas: u64,
+    pub(super) children: Vec<String>,
+    pub(super) started_ms: u64,
+    pub(super) first_token_ms: Option<u64>,
+    pub(super) prompt_tokens: u64,
+    pub(super) deltas: u64,
 }
 
 #[derive(Debug)]
@@ -123,7 +121,7 @@ pub(super) struct Open {
     pub(super) item: Map<String, Value>,
     /// Collected text; reasoning has several parts.
     pub(super) parts: Vec<String>,
-    cut: bool,
+    pub(super) cut: bool,
 }
 
 impl Open {
@@ -131,11 +129,11 @@ impl Open {
         self.item["itemId"].as_str().unwrap_or_default()
     }
 
-    fn kind(&self) -> &str {
+    pub(super) fn kind(&self) -> &str {
         self.item["kind"].as_str().unwrap_or_default()
     }
 
-    fn field(&self, part: usize) -> String {
+    pub(super) fn field(&self, part: usize) -> String {
         match self.kind() {
             "reasoning" => format!("summary.{part}"),
             "toolCall" => "output".into(),
@@ -310,177 +308,6 @@ impl Host {
         {
             plan.due = Some(now);
         }
-    }
-
-    fn open(&mut self, session: &str, plan: &mut Plan, mut item: Map<String, Value>) {
-        item.insert("itemId".into(), self.ids.next(Kind::Item).into());
-        item.insert("turnId".into(), plan.turn.turn_id.as_str().into());
-        item.insert("revision".into(), 1.into());
-        item.insert("status".into(), "inProgress".into());
-        item.insert("recordedAt".into(), rfc3339(self.now).into());
-        self.event(session, "item/started", json!({ "item": item }));
-        plan.open = Some(Open { item, parts: Vec::new(), cut: false });
-    }
-
-    fn stream(&mut self, session: &str, plan: &mut Plan, part: usize, text: &str) {
-        let Some(open) = &mut plan.open else { return };
-        plan.first_token_ms.get_or_insert(self.now);
-        plan.deltas += 1;
-        open.collect(part, text);
-        let (id, field) = (open.id().to_owned(), open.field(part));
-        self.delta(session, &id, &field, text);
-    }
-
-    /// Completes the open item with what was collected and other members.
-    pub(super) fn close(
-        &mut self,
-        session: &str,
-        plan: &mut Plan,
-        status: &'static str,
-        set: &Value,
-    ) {
-        let Some(mut open) = plan.open.take() else { return };
-        let mut text = open.parts.first().cloned().unwrap_or_default();
-        if open.cut {
-            // One-byte letters only, so any length is a boundary.
-            text.truncate(INLINE_BYTES_MAX.min(text.len()));
-            open.item.insert("truncated".into(), true.into());
-        }
-        match open.kind() {
-            "reasoning" => open.item.insert("summary".into(), json!(open.parts)),
-            "toolCall" => open.item.insert("visibleOutput".into(), text.into()),
-            _ => {
-                open.item.insert("messagePhase".into(), "finalAnswer".into());
-                open.item.insert("text".into(), text.into())
-            }
-        };
-        for (name, value) in set.as_object().into_iter().flatten() {
-            open.item.insert(name.clone(), value.clone());
-        }
-        trim(self.profile, "Item", &mut open.item);
-        self.close_item(session, &Value::Object(open.item), status);
-    }
-
-    /// Completes an open item as it stands.
-    fn close_item(&mut self, session: &str, item: &Value, status: &str) {
-        let mut item = item.clone();
-        item["revision"] = (item["revision"].as_u64().unwrap_or(0) + 1).into();
-        item["status"] = status.into();
-        item["recordedAt"] = rfc3339(self.now).into();
-        self.event(session, "item/completed", json!({ "item": item }));
-    }
-
-    fn end_foreground(&mut self, session: &str, plan: &Plan) {
-        let Some(target) = self.sessions.get(session) else { return };
-        let items = &target.log.view().items;
-        let children = plan.children.iter().filter_map(|id| items.get(id));
-        let agents: Vec<&Value> =
-            children.filter(|item| is_open(item)).map(|item| &item["subagentId"]).collect();
-        let params = json!({ "turnId": plan.turn.turn_id, "blockingAgents": agents });
-        self.event_if_known(session, "turn/foregroundCompleted", params);
-    }
-
-    fn end_turn(&mut self, session: &str, plan: &Plan, error: Option<String>) {
-        let Some(target) = self.sessions.get(session) else { return };
-        let view = target.log.view();
-        let (input, output) = (plan.prompt_tokens, plan.deltas);
-        let add = |name: &str, more: u64| view.tokens[name].as_u64().unwrap_or(0) + more;
-        let usage = json!({
-            "inputTokens": input, "outputTokens": output, "cachedTokens": 0, "reasoningTokens": 0,
-        });
-        let tokens = json!({
-            "turnId": plan.turn.turn_id,
-            "modelId": view.model["modelId"],
-            "usage": usage,
-            "promptTokens": input,
-            "totalTokens": input + output,
-            "cumulative": {
-                "promptTokens": add("promptTokens", input),
-                "outputTokens": add("outputTokens", output),
-                "totalTokens": add("totalTokens", input + output),
-            },
-        });
-        let mut end = json!({
-            "turnId": plan.turn.turn_id,
-            "terminal": if error.is_some() { "failed" } else { "completed" },
-            "durationMs": self.now - plan.started_ms,
-            "usage": usage,
-        });
-        if let Some(first) = plan.first_token_ms {
-            end["timeToFirstTokenMs"] = (first - plan.started_ms).into();
-        }
-        if let Some(kind) = error {
-            end["reason"] = "the prompt asked for a failure".into();
-            end["error"] = json!({
-                "kind": kind, "message": "the prompt asked for a failure", "retryable": false,
-            });
-        } else {
-            self.event(session, "session/tokenUsage", tokens);
-        }
-        self.event(session, "turn/completed", end);
-        self.tell_rules(session);
-        self.launch(session);
-    }
-
-    /// Makes the next frame of a burst, if one runs. Called when nothing else waits to go out.
-    pub(super) fn pump_burst(&mut self) {
-        let bursting = self.sessions.iter().find_map(|(id, session)| {
-            let plan = session.plan.as_ref()?;
-            let burst = matches!(plan.steps.front(), Some(Step::Burst { .. }));
-            (burst && plan.due.is_none()).then(|| id.clone())
-        });
-        let Some(session) = bursting else { return };
-        let Some(mut plan) = self.sessions[&session].plan.take() else { return };
-        if let Some(Step::Burst { left, bytes, letter }) = plan.steps.front_mut() {
-            if *left == 0 {
-                plan.steps.pop_front();
-                plan.due = Some(self.now);
-            } else {
-                let text = char::from(*letter).to_string().repeat(*bytes);
-                *left -= 1;
-                *letter = if *letter == b'z' { b'a' } else { *letter + 1 };
-                self.stream(&session, &mut plan, 0, &text);
-            }
-        }
-        self.sessions[&session].plan = Some(plan);
-        if self.sessions[&session].plan.as_ref().is_some_and(|plan| plan.due.is_some()) {
-            // The burst is over: what follows is due now and belongs to the same pull.
-            self.run_due();
-        }
-    }
-
-    fn ask_approval(&mut self, session: &str, plan: &Plan, subject: Value, offer: Offer) {
-        let Some(open) = &plan.open else { return };
-        let member = |name: &str| open.item[name].as_str().unwrap_or_default();
-        self.open_approval(
-            session,
-            &Opening {
-                approval_id: member("approvalId"),
-                turn_id: &plan.turn.turn_id,
-                item_id: open.id(),
-                call_id: member("callId"),
-                tool: member("tool"),
-                args: member("args"),
-                subject,
-            },
-            offer,
-        );
-    }
-
-    fn ask_question(&mut self, session: &str, plan: &Plan, questions: Value, auto_ms: Option<u64>) {
-        let Some(open) = &plan.open else { return };
-        let mut prompt = json!({
-            "userInputId": self.ids.next(Kind::Input),
-            "turnId": plan.turn.turn_id,
-            "itemId": open.id(),
-            "toolCallId": open.item["callId"],
-            "toolName": open.item["tool"],
-            "questions": questions,
-        });
-        if let Some(auto_ms) = auto_ms {
-            prompt["autoResolutionMs"] = auto_ms.into();
-        }
-        self.open_prompt(session, prompt);
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::fold::Prompt;
 use super::ids::rfc3339;
-use super::repertoire::answer_text;
+use super::reactions::answer_text;
 use super::sessions::str_of;
 use super::{After, Host, Refusal, Reply};
 use crate::profiles::trim;

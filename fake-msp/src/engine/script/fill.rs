@@ -6,10 +6,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::approvals::{self, Opening, approval_params, shell_subject, stage, stage_update};
+use super::super::approvals::Opening;
 use super::super::fold::{is_open, text};
 use super::super::frames::FRAME_BYTES_MAX;
 use super::super::ids::rfc3339;
+use super::super::subjects::{
+    approval_params, first_unresolved, shell_subject, stage, stage_update,
+};
 use super::super::{AskHandle, Host, Kind, Refusal, Session, TurnRef};
 use super::{EntityRef, kinds};
 use crate::profiles::trim;
@@ -113,7 +116,7 @@ impl Host {
             complete_stages(&approval_id, stages);
         }
         if said["currentRequirementId"].is_null() {
-            let index = approvals::first_unresolved(&params["subject"]);
+            let index = first_unresolved(&params["subject"]);
             params["currentRequirementId"] =
                 json!({ "approvalId": approval_id, "sourceIndex": index });
         }
