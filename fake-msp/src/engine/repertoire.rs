@@ -75,8 +75,8 @@ impl Host {
                 steps.extend(speech("The task goes on in the background."));
                 steps
             }
-            Word::Output(stored) => self.output_steps(session, stored),
-            Word::Patch => self.patch_steps(session),
+            Word::Output(stored) => self.output_steps(stored),
+            Word::Patch => self.patch_steps(),
             Word::Shell { command } => {
                 let mut steps = vec![Step::Shell { text: command }, Step::Await];
                 steps.extend(speech("I pretended to run the command. Nothing was executed."));

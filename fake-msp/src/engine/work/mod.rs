@@ -17,13 +17,12 @@ mod tasks;
 mod tracks;
 mod workflows;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
 use clocks::Clock;
 pub(super) use extras::Uploads;
-use outputs::Content;
 pub(crate) use tracks::Change;
 use tracks::Track;
 
@@ -41,8 +40,6 @@ pub(crate) struct Work {
     clocks: Vec<Clock>,
     /// Approvals whose rule is told of after the turn.
     late_rules: BTreeSet<String>,
-    /// Stored outputs by reference id.
-    outputs: BTreeMap<String, Content>,
 }
 
 impl Work {
@@ -52,10 +49,9 @@ impl Work {
         tracks.chain(self.clocks.iter().filter_map(|clock| clock.due)).min()
     }
 
-    /// Forgets all that would happen next: the process is another one. What was stored stays.
+    /// Forgets all that would happen next: the process is another one.
     pub(super) fn clear(&mut self) {
-        let outputs = std::mem::take(&mut self.outputs);
-        *self = Self { outputs, ..Self::default() };
+        *self = Self::default();
     }
 }
 

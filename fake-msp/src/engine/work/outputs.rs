@@ -25,24 +25,56 @@ pub(super) enum Content {
     Lines { bytes: u64 },
     /// Every byte in turn, which is no text.
     Binary { bytes: u64 },
-    /// A text of its own.
-    Text(String),
+    /// The change that the word `patch` pretends.
+    Patch,
+    /// A text of a test.
+    #[cfg(test)]
+    Text(&'static str),
 }
 
+/// The pretended change: the shape of a real one is the host's own and differs by version (ITM-11).
+const PATCH: &str = "{\"files\":[{\"path\":\"fake.txt\",\"diff\":\"@@ -0,0 +1 @@\\n+fake\\n\"}]}";
+
 impl Content {
+    /// The content behind a reference: its uri says which, so that nothing must be kept and another
+    /// process reads the same. A reference of a script has lines.
+    fn of(reference: &Value) -> Self {
+        let bytes = reference["byteLen"].as_u64().unwrap_or(0);
+        let rest = reference["uri"].as_str().and_then(|uri| uri.strip_prefix("fake://"));
+        match rest.and_then(|rest| rest.split('/').next()) {
+            Some("binary") => Self::Binary { bytes },
+            Some("patch") => Self::Patch,
+            _ => Self::Lines { bytes },
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Binary { .. } => "binary",
+            Self::Patch => "patch",
+            _ => "lines",
+        }
+    }
+
+    /// A content that is a text as it stands.
+    fn text(&self) -> Option<&'static str> {
+        match self {
+            Self::Patch => Some(PATCH),
+            #[cfg(test)]
+            Self::Text(text) => Some(text),
+            Self::Lines { .. } | Self::Binary { .. } => None,
+        }
+    }
+
     fn len(&self) -> u64 {
         match self {
             Self::Lines { bytes } | Self::Binary { bytes } => *bytes,
-            Self::Text(text) => text.len() as u64,
+            _ => self.text().map_or(0, |text| text.len() as u64),
         }
     }
 
     fn slice(&self, from: u64, to: u64) -> Vec<u8> {
         match self {
-            Self::Text(text) => {
-                let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
-                text.as_bytes().get(at(from)..at(to)).unwrap_or_default().to_vec()
-            }
             Self::Binary { .. } => (from..to).map(|at| (at % 256) as u8).collect(),
             Self::Lines { .. } => {
                 let mut bytes = Vec::new();
@@ -56,6 +88,11 @@ impl Content {
                     }
                 }
                 bytes
+            }
+            _ => {
+                let at = |position: u64| usize::try_from(position).unwrap_or(usize::MAX);
+                let bytes = self.text().unwrap_or_default().as_bytes();
+                bytes.get(at(from)..at(to)).unwrap_or_default().to_vec()
             }
         }
     }
@@ -94,13 +131,11 @@ impl Host {
             let refusal = refusal.with("itemId", item_id.unwrap_or_default());
             return Err(refusal.with("outputRef", wanted.unwrap_or_default()));
         }
-        // A script may refer to an output that it never said: the model makes up its bytes.
-        let made_up = Content::Lines { bytes: reference["byteLen"].as_u64().unwrap_or(0) };
-        let content = wanted.and_then(|id| session.work.outputs.get(id)).unwrap_or(&made_up);
+        let content = Content::of(reference);
         let media = reference["mediaType"].as_str().unwrap_or("text/plain");
         let number = |name: &str| params.get(name).and_then(Value::as_u64);
         let length = number("lengthBytes").unwrap_or(READ_BYTES_MAX).min(READ_BYTES_MAX);
-        let mut result = read(content, number("offsetBytes").unwrap_or(0), length)?;
+        let mut result = read(&content, number("offsetBytes").unwrap_or(0), length)?;
         result["mediaType"] = media.into();
         if result.to_string().len() > FRAME_BYTES_MAX - 64 * 1024 {
             let refusal = Refusal::new(-32603, "ask for less").kind("outputResultTooLarge");
@@ -109,20 +144,16 @@ impl Host {
         Ok(result)
     }
 
-    /// Keeps a content; returns the reference for the item.
-    fn keep(&mut self, session: &str, kind: &str, media: &str, content: Content) -> Value {
+    /// The reference to a content, for the item.
+    fn reference(&mut self, kind: &str, media: &str, content: &Content) -> Value {
         let id = self.ids.next(Kind::Output);
-        let reference = json!({
-            "id": id, "kind": kind, "uri": format!("fake://output/{id}"), "mediaType": media,
-            "byteLen": content.len(), "availability": "available",
-        });
-        if let Some(target) = self.sessions.get_mut(session) {
-            target.work.outputs.insert(id, content);
-        }
-        reference
+        json!({
+            "id": id, "kind": kind, "uri": format!("fake://{}/{id}", content.word()),
+            "mediaType": media, "byteLen": content.len(), "availability": "available",
+        })
     }
 
-    pub(in super::super) fn output_steps(&mut self, session: &str, wanted: Wanted) -> Vec<Step> {
+    pub(in super::super) fn output_steps(&mut self, wanted: Wanted) -> Vec<Step> {
         let (content, media) = match wanted {
             Wanted::Text { bytes } => (Content::Lines { bytes }, "text/plain"),
             Wanted::Binary => (Content::Binary { bytes: 1000 }, "application/octet-stream"),
@@ -136,7 +167,7 @@ impl Host {
             }
         };
         let cut = content.len() > inline;
-        let mut reference = self.keep(session, "tool_output", media, content);
+        let mut reference = self.reference("tool_output", media, &content);
         if wanted == Wanted::Lost {
             reference["availability"] = "missing".into();
         }
@@ -153,10 +184,8 @@ impl Host {
         steps
     }
 
-    pub(in super::super) fn patch_steps(&mut self, session: &str) -> Vec<Step> {
-        let files = json!([{ "path": "fake.txt", "diff": "@@ -0,0 +1 @@\n+fake\n" }]);
-        let patch = Content::Text(json!({ "files": files }).to_string());
-        let reference = self.keep(session, "tool_patch", "application/json", patch);
+    pub(in super::super) fn patch_steps(&mut self) -> Vec<Step> {
+        let reference = self.reference("tool_patch", "application/json", &Content::Patch);
         let set = json!({
             "patchSummary": { "files": 1, "added": 1, "removed": 0 }, "patchRef": reference,
         });
@@ -246,7 +275,7 @@ mod tests {
 
     #[test]
     fn slices_join_to_the_whole_and_never_split_a_character() {
-        let content = Content::Text("aé€😀z".into());
+        let content = Content::Text("aé€😀z");
         let mut offset = 0;
         let mut whole = String::new();
         loop {
