@@ -254,6 +254,38 @@ fn one_id_in_two_places_is_ambiguous_and_an_id_cannot_leave_the_store() {
 }
 
 #[test]
+fn what_was_said_can_be_exported() {
+    let folder = Folder::new("export");
+    let mut host = Live::start(&folder, 0);
+    let session = host.session("/w");
+    host.told(&session, "tool 2");
+    let export = |session: &str| {
+        Command::new(env!("CARGO_BIN_EXE_fake-msp"))
+            .args(["export", "--session", session, "--store"])
+            .arg(&folder.0)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap()
+    };
+    // The host still runs: exporting needs no lease.
+    let output = export(&session);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let kinds: Vec<String> = document["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["envelope"]["payload"]["event"]["kind"].as_str().unwrap().to_owned())
+        .collect();
+    let wanted = ["started", "side_effect_intent", "completed", "assistant_message_committed"];
+    assert_eq!(kinds, wanted, "LB-65");
+    assert_eq!(document["events"][0]["envelope"]["payload"]["event"]["prompt"], "tool 2");
+    host.close();
+    let none = export("nobody");
+    assert_eq!(none.status.code(), Some(1));
+    assert!(none.stdout.is_empty() && !none.stderr.is_empty());
+}
+
+#[test]
 fn strays_in_the_store_are_passed_over() {
     let folder = Folder::new("stray");
     let mut host = Live::start(&folder, 0);
