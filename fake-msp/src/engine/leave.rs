@@ -61,7 +61,10 @@ impl Host {
 
     /// Completes leaves whose session has no work left, and unloads what nobody looks at.
     pub(super) fn unload_quiet(&mut self) {
-        let leaving = |session: &Session| !session.leaving.is_empty() && !has_work(session);
+        // A story that answers the leave says its outcome too (DSL-7).
+        let told = self.is_asked("session/leave");
+        let leaving =
+            |session: &Session| !told && !session.leaving.is_empty() && !has_work(session);
         let due = |session: &Session| self.idle_deadline(session).is_some_and(|at| at <= self.now);
         let ready: Vec<String> = self
             .sessions

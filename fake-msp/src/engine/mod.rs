@@ -431,7 +431,7 @@ impl Host {
         }
     }
 
-    fn is_asked(&self, method: &str) -> bool {
+    pub(super) fn is_asked(&self, method: &str) -> bool {
         self.options.mode == Mode::Scripted
             && (is_scripted(method) || self.options.asked.iter().any(|asked| asked == method))
     }

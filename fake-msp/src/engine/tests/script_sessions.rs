@@ -29,6 +29,8 @@ fn a_script_closes_leaves_lists_and_names_as_a_host_would() {
     talk.request("session/leave", json!({ "sessionId": session, "commandId": command }));
     let handle = super::super::AskHandle(talk.host.asked);
     talk.host.answer_ok(handle, &[]).unwrap();
+    talk.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "model/list" }));
+    assert!(talk.of("session/leaveCompleted").is_empty(), "DSL-7: the story says it");
     let left = said(&mut talk, "session/leaveCompleted", &[]).unwrap();
     assert_eq!((&left["commandId"], &left["outcome"]), (&json!(command), &json!("released")));
     assert_eq!(said(&mut talk, "session/leaveCompleted", &[]), Err("SES-10"), "once");
