@@ -25,8 +25,8 @@ use muse_code_acp::core::Config;
 use muse_code_acp::core::redact::Redactor;
 
 use crate::lang::ast::{
-    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, Fault, File, HostKind, Step,
-    Version, Wait,
+    Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, Fault, File, HostKind,
+    HostRule, Step, Version, Wait,
 };
 use crate::lang::point::{Axis, Point};
 use crate::stage::pipe::Pipe;
@@ -63,11 +63,13 @@ pub struct Options {
     pub seed: u64,
     /// Bytes that a pipe holds (DUP-3).
     pub pipe: usize,
+    /// The generation of the host; otherwise the newest that the file allows.
+    pub profile: Option<&'static Profile>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { stage: StageKind::Pipe, seed: 0, pipe: 64 * 1024 }
+        Self { stage: StageKind::Pipe, seed: 0, pipe: 64 * 1024, profile: None }
     }
 }
 
@@ -114,27 +116,36 @@ impl StageKind {
     }
 }
 
-/// Why a file cannot be played on the in-memory stages.
+/// The newest generation of the fake host that a file allows.
 ///
 /// # Errors
-/// A reason for people: a skipped file is counted as skipped, with it.
+/// Why the file cannot be played on the in-memory stages: a skipped file is counted as skipped, with
+/// the reason.
 pub fn profile_for(file: &File) -> Result<&'static Profile, String> {
-    let rules: Vec<_> =
-        file.header.hosts.iter().filter(|rule| rule.kind == HostKind::Fake).collect();
-    if !file.header.hosts.is_empty() && rules.is_empty() {
+    if !file.header.hosts.is_empty() && fake_rules(file).next().is_none() {
         return Err("`hosts` does not name the fake host".into());
     }
-    let fits = |profile: &Profile| {
+    let newest = profiles_for(file).pop();
+    newest.ok_or_else(|| "no generation of the fake host fits `hosts`".into())
+}
+
+/// Every generation of the fake host that a file allows, oldest first.
+#[must_use]
+pub fn profiles_for(file: &File) -> Vec<&'static Profile> {
+    let fits = |profile: &&Profile| {
         let mut numbers = profile.version.split('.').map_while(|part| part.parse().ok());
         let mut next = || numbers.next().unwrap_or(0);
         let version = Version(next(), next(), next());
-        rules.is_empty()
-            || rules.iter().any(|rule| {
+        file.header.hosts.is_empty()
+            || fake_rules(file).any(|rule| {
                 rule.bound.is_none_or(|(comparison, bound)| comparison.holds(version, bound))
             })
     };
-    let newest = fake_msp::profiles::PROFILES.iter().rev().find(|profile| fits(profile));
-    newest.ok_or_else(|| "no generation of the fake host fits `hosts`".into())
+    fake_msp::profiles::PROFILES.iter().filter(fits).collect()
+}
+
+fn fake_rules(file: &File) -> impl Iterator<Item = &HostRule> {
+    file.header.hosts.iter().filter(|rule| rule.kind == HostKind::Fake)
 }
 
 /// Plays one point.
@@ -147,7 +158,7 @@ pub fn run_point(
     point: &Point,
     options: Options,
 ) -> Result<Run, String> {
-    let profile = profile_for(file)?;
+    let profile = options.profile.map_or_else(|| profile_for(file), Ok)?;
     if let Some(reason) = options.stage.refuses(file) {
         return Err(reason);
     }
