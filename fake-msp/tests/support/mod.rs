@@ -1,5 +1,6 @@
 //! A client for integration tests: it remembers every frame and which method an answer is for.
 
+pub(crate) mod conversations;
 pub(crate) mod schema;
 pub(crate) mod work;
 

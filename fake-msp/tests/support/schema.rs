@@ -66,6 +66,27 @@ impl Schema {
         out
     }
 
+    /// Problems of one frame of a client; `method` is that of the frame.
+    #[allow(dead_code, reason = "clients are judged from another package")]
+    pub(crate) fn check_client_frame(&self, method: Option<&str>, frame: &Value) -> Vec<String> {
+        let mut out = Vec::new();
+        if frame["jsonrpc"] != "2.0" {
+            out.push("jsonrpc".to_owned());
+        }
+        match (method, frame.get("error")) {
+            (Some("initialized"), _) => {}
+            (Some(method), _) => match self.root["maps"]["METHODS"][method]["params"].as_str() {
+                None => out.push("the schema has no such method".into()),
+                Some(name) => self.check_type(name, &frame["params"], "", &mut out),
+            },
+            (None, Some(_)) => self.check_type("ErrorResponse", frame, "", &mut out),
+            // A receipt for a request (ENV-10).
+            (None, None) if frame["result"].as_object().is_some_and(serde_json::Map::is_empty) => {}
+            (None, None) => out.push("a receipt is the empty object".into()),
+        }
+        out
+    }
+
     fn check_type(&self, name: &str, value: &Value, path: &str, out: &mut Vec<String>) {
         match self.root["$defs"].get(name) {
             Some(schema) => self.check(schema, value, &format!("{path}<{name}>"), out),

@@ -49,11 +49,8 @@ fn same(what: &str, seen: &Value, expected: &Value) -> Verdict {
 
 /// The host ended by itself with code 0: under `--strict` that says that the judge broke no rule.
 fn clean(report: &Value) -> Verdict {
-    let row = json!({
-        "kind": "cleanShutdown", "exit_code": null, "exit_signal": null, "retry": null,
-        "stderr_tail": [],
-    });
-    same("exit", &report["exit"], &row)
+    // Whether it could still tell its last words is up to the judge, who may have stopped to read.
+    same("exit", &report["exit"]["kind"], &json!("cleanShutdown"))
 }
 
 fn completed(report: &Value) -> Verdict {

@@ -3,11 +3,20 @@
 //! | Module | Who judges |
 //! |---|---|
 //! | `sdk` | the official Python and Rust packages, driving the real fake host |
+//! | `frames` | the types of the Rust package, reading everything that the fake host can say |
+//! | `corpus` | the published structure of the wire types, over every story |
+//! | `transcripts`, `replay` | the published transcripts, through the adapter and the fake host |
 //!
 //! The names of all tests begin with `judges::`, so that one command runs them.
 
+mod corpus;
 mod expect;
+mod frames;
+mod replay;
 mod sdk;
+#[path = "../../../fake-msp/tests/support/mod.rs"]
+mod support;
+mod transcripts;
 
 use std::process::ExitCode;
 
@@ -17,5 +26,8 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials: Vec<Trial> = Vec::new();
     trials.extend(sdk::trials());
+    trials.extend(frames::trials());
+    trials.extend(corpus::trials());
+    trials.extend(transcripts::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -195,14 +195,17 @@ async fn resume_pending(setup: &Setup) -> Result<Value, Error> {
     });
     let first = prompt(&session, "run ls -la").await?;
     bounded(seen).await??;
+    // While the first view lives, the request that is issued again may still go there.
+    let (options, turn_id) = (by_id(&session), first.turn_id().to_owned());
+    drop((session, first));
     let (asked, choose) = chooser("allow_once");
-    let resuming = client.resume_session_with_approval_handler(by_id(&session), choose);
+    let resuming = client.resume_session_with_approval_handler(options, choose);
     let again = bounded(resuming).await??;
     let SessionOpening::Resume(result) = again.opening() else {
         return Err("the session was not resumed".into());
     };
     let pending: Vec<_> = result.pending_requests.iter().map(|pointer| &pointer.kind).collect();
-    let active = result.session.active_turn_id.as_deref() == Some(first.turn_id());
+    let active = result.session.active_turn_id.as_deref() == Some(turn_id.as_str());
     // The fold of a session that is opened again stands still, and the first handle has lost its
     // events. A turn that waits behind the first ends only after it.
     let mut behind = text_turn("once more");

@@ -15,8 +15,10 @@ use serde_json::{Value, json};
 pub(crate) type Error = Box<dyn std::error::Error>;
 
 const BOUND: Duration = Duration::from_secs(20);
-/// What a host is given to end by itself; the cases that wait for it are about what comes after.
-const SHUTDOWN: Duration = Duration::from_millis(500);
+/// What a host is given to end by itself.
+const SHUTDOWN: Duration = Duration::from_secs(15);
+/// The same, for one that will not do so.
+const SHUTDOWN_OF_A_HANG: Duration = Duration::from_millis(500);
 
 pub(crate) struct Setup {
     muse: String,
@@ -37,7 +39,8 @@ impl Setup {
         options.muse_bin = Some(self.muse.clone().into());
         options.args = self.args.iter().map(Into::into).collect();
         options.env = Some(HashMap::from([("FAKE_MSP_FAULT".into(), fault.into())]));
-        options.shutdown_timeout = SHUTDOWN;
+        let hangs = fault == "hang-on-eof";
+        options.shutdown_timeout = if hangs { SHUTDOWN_OF_A_HANG } else { SHUTDOWN };
         let connection = bounded(MuseClient::spawn(options)).await??;
         match connection.fingerprint_warning {
             None => Ok(connection.client),
