@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::disk::Disk;
 use super::plan::Plan;
-use super::{Log, approvals, prompts, turns, work};
+use super::{Log, TurnRef, approvals, prompts, turns, work};
 
 /// One session: its log and what this host process knows beside it.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) work: work::Work,
     /// Params of the `turn/start` of the turn that a script started last.
     pub(crate) request: Option<Value>,
+    /// Turns that were taken back while the script owes the event.
+    pub(crate) taken_back: Vec<TurnRef>,
     /// Text that a script streamed since the last whole item: item, delta field, text.
     pub(crate) streamed: BTreeMap<String, BTreeMap<String, String>>,
     /// Whether the view can be served (CUR-15).
@@ -62,6 +64,7 @@ impl Session {
             settlements: BTreeMap::new(),
             work: work::Work::default(),
             request: None,
+            taken_back: Vec::new(),
             streamed: BTreeMap::new(),
             healthy: true,
             quiet_since: updated_ms,

@@ -160,6 +160,7 @@ impl Host {
         params: &Map<String, Value>,
         after: &mut Vec<After>,
     ) -> Reply {
+        let scripted = self.options.mode == Mode::Scripted;
         let session = self.loaded(params)?;
         let command_id = str_of(params, "commandId").unwrap_or_default();
         let turn_id = str_of(params, "turnId").unwrap_or_default();
@@ -167,6 +168,9 @@ impl Host {
         let Some(admitted) = index.and_then(|index| session.waiting.remove(index)) else {
             return Err(Refusal::rejected(command_id, "turn_not_queued"));
         };
+        if scripted {
+            session.taken_back.push(admitted.turn.clone());
+        }
         after.push(After::Event {
             session: session.log.session_id.clone(),
             method: "turn/unqueued",

@@ -55,7 +55,8 @@ impl Host {
             },
             "turn/completed" => turn_completed(turn.as_deref(), said),
             "turn/unqueued" | "turn/retracted" => {
-                let queued = target.waiting.back().map(|admitted| admitted.turn.to_value());
+                let waiting = target.waiting.back().map(|admitted| &admitted.turn);
+                let queued = target.taken_back.first().or(waiting).map(TurnRef::to_value);
                 let active = view.active.as_ref().map(TurnRef::to_value);
                 let queued = if method == "turn/unqueued" { queued } else { active };
                 queued.unwrap_or_else(|| json!({}))
@@ -344,6 +345,7 @@ impl Host {
         let turn_id = text(params, "turnId");
         match method {
             "turn/started" | "turn/completed" | "turn/unqueued" => {
+                target.taken_back.retain(|taken| Some(&taken.turn_id) != turn_id.as_ref());
                 let index = target
                     .waiting
                     .iter()

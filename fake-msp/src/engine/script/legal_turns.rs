@@ -17,7 +17,9 @@ type Verdict = Result<(), Illegal>;
 pub(super) fn unqueued(target: &Session, params: &Value) -> Verdict {
     let turn = text(params, "turnId");
     let waits = target.waiting.iter().any(|waiting| Some(&waiting.turn.turn_id) == turn.as_ref());
-    match waits {
+    // The answer to `turn/unqueue` comes before the event.
+    let owed = target.taken_back.iter().any(|taken| Some(&taken.turn_id) == turn.as_ref());
+    match waits || owed {
         true => Ok(()),
         false => Err(Illegal::new("TRN-6", "only a turn that waits can be taken back")),
     }

@@ -305,6 +305,23 @@ fn a_failed_launch_ends_a_turn_that_never_started() {
 }
 
 #[test]
+fn a_turn_is_taken_back_by_the_answer_and_then_told_once() {
+    let (mut talk, session, _) = Talk::running("1.4.14");
+    let input = json!([{ "type": "text", "text": "later" }]);
+    let queue = json!({ "sessionId": session, "input": input, "ifBusy": "queue" });
+    talk.act("turn/start", queue);
+    let queued = talk.host.answer_ok(talk.asked(), &[]).unwrap()["turnId"].clone();
+    talk.act("turn/unqueue", json!({ "sessionId": session, "turnId": queued }));
+    talk.host.answer_ok(talk.asked(), &[]).unwrap();
+
+    let told = talk.emit("turn/unqueued", &[], None);
+
+    assert_eq!(told.params["turnId"], queued);
+    let again = [("turnId", queued)];
+    assert_eq!(talk.forbidden("turn/unqueued", &again, None), "TRN-6");
+}
+
+#[test]
 fn process_faults_come_out_in_order() {
     let mut talk = Talk::ready_with("1.4.14", scripted());
     for fault in [
