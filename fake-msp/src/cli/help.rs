@@ -43,6 +43,7 @@ and to serve:
 Environment, for clients that cannot pass flags (flags win):
   FAKE_MSP_PROFILE  FAKE_MSP_SEED  FAKE_MSP_FRAME_LOG  FAKE_MSP_FAULT  FAKE_MSP_STORE
   FAKE_MSP_STRICT=1  FAKE_MSP_TRANSCRIPT
+  FAKE_MSP_CONTROL           a socket: serve is the pipes of an engine at its other end
 
 {WORDS_HELP}
 Levers, a comma list:

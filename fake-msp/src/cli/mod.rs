@@ -12,6 +12,8 @@ mod levers;
 mod lines;
 mod player;
 mod redact;
+#[cfg(unix)]
+mod relay;
 mod serve;
 mod store;
 mod tamper;
@@ -24,7 +26,7 @@ use args::Command;
 use commands::Face;
 
 /// Environment variables that are read, for clients that cannot pass flags.
-pub const ENVIRONMENT: [&str; 7] = [
+pub const ENVIRONMENT: [&str; 8] = [
     "FAKE_MSP_PROFILE",
     "FAKE_MSP_SEED",
     "FAKE_MSP_FRAME_LOG",
@@ -32,6 +34,7 @@ pub const ENVIRONMENT: [&str; 7] = [
     "FAKE_MSP_STORE",
     "FAKE_MSP_STRICT",
     "FAKE_MSP_TRANSCRIPT",
+    "FAKE_MSP_CONTROL",
 ];
 
 /// The streams of a process.
@@ -72,6 +75,12 @@ pub fn main() -> ExitCode {
 pub fn run(args: &[String], env: &BTreeMap<String, String>, streams: Streams) -> u8 {
     let Streams { stdin, stdin_is_terminal, mut stdout, mut stderr } = streams;
     let command = match args::parse(args, env, stdin_is_terminal) {
+        #[cfg(unix)]
+        Ok(Command::Serve(_)) if env.contains_key(relay::VARIABLE) => {
+            // It reads and writes its own streams: it has to close them while the process lives.
+            drop((stdin, stdout));
+            return relay::serve(&env[relay::VARIABLE], &mut stderr);
+        }
         Ok(Command::Serve(options)) => return serve::serve(*options, stdin, stdout, stderr),
         Ok(command) => command,
         Err(usage) => {

@@ -16,7 +16,8 @@ PATH is a .scn file or a folder of them (default: scenarios/corpus). A word that
 no path is a filter: only files whose path contains one of the filters are played.
 
 Options:
-  --stage NAME             where to play: pipe (default) or sim, a simulated network
+  --stage NAME             where to play: pipe (default), sim, a simulated network, or
+                           proc, the real programs on real time
   --at POINT               only this point, as a report names it: 'lag=1ms,race1=BA'
   --seed N                 seed of the hosts' ids, and on sim of the latencies; 0 has
                            none (default 0)
@@ -58,7 +59,7 @@ pub(super) fn parse(parser: &mut Parser) -> Result<Command, String> {
             Arg::Long("stage") => {
                 let name = value(parser, "--stage", "a stage such as sim")?;
                 let stage = StageKind::ALL.into_iter().find(|stage| name == stage.name());
-                args.stage = stage.ok_or("--stage: there are `pipe` and `sim`")?;
+                args.stage = stage.ok_or("--stage: there are `pipe`, `sim` and `proc`")?;
             }
             Arg::Long("message-format") => {
                 match value(parser, "--message-format", "text or json")?.to_str() {

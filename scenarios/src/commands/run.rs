@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -246,7 +246,7 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
     for (point, seed) in
         chosen.iter().flat_map(|point| seeds.clone().map(move |seed| (point, seed)))
     {
-        let options = Options { stage: args.stage, seed, ..Options::default() };
+        let options = Options { stage: args.stage, seed, program: program(), ..Options::default() };
         let name = point::label(&axes, point);
         match run::run_point(&file, &axes, point, options) {
             Err(reason) => {
@@ -269,6 +269,12 @@ fn play(path: &Path, args: &RunArgs) -> Outcome {
         }
     }
     outcome
+}
+
+/// This executable, which is the adapter and the fake host under other names.
+fn program() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PROGRAM.get_or_init(|| std::env::current_exe().ok()).as_deref()
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod trail;
 pub mod transcript;
 pub mod watch;
 
+use std::path::Path;
 use std::time::Duration;
 
 use fake_msp::engine::Mode;
@@ -28,7 +29,7 @@ use crate::lang::ast::{
     Act, ActKind, ApprovalStyle, BudgetKey, DialectRule, ExpectKind, Fault, File, HostKind,
     HostRule, Step, Version, Wait,
 };
-use crate::lang::point::{Axis, Point};
+use crate::lang::point::{self, Axis, Choice, Point};
 use crate::stage::pipe::Pipe;
 use crate::stage::sim::Sim;
 use crate::stage::world::Setting;
@@ -41,6 +42,12 @@ use transcript::Transcript;
 pub const SECRET: &str = "planted-secret-5b1f2c";
 /// Longer than anything takes after the editor has gone.
 const AFTERMATH: Duration = Duration::from_secs(30);
+
+/// How ids begin where they count.
+const COUNTED: &[u8] = b"01900000-0000-7000-8000-";
+
+/// Longest that a story may wait in all where time is real.
+pub const PROC_WAITS_MAX: Duration = Duration::from_secs(2);
 
 /// Points of one file that are played; beyond it the rest is left to seeds (DEC-5).
 pub const POINTS_MAX: u64 = 4096;
@@ -65,11 +72,13 @@ pub struct Options {
     pub pipe: usize,
     /// The generation of the host; otherwise the newest that the file allows.
     pub profile: Option<&'static Profile>,
+    /// For `proc`: the executable that is all programs by name (`scenario` itself).
+    pub program: Option<&'static Path>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { stage: StageKind::Pipe, seed: 0, pipe: 64 * 1024, profile: None }
+        Self { stage: StageKind::Pipe, seed: 0, pipe: 64 * 1024, profile: None, program: None }
     }
 }
 
@@ -81,11 +90,13 @@ pub enum StageKind {
     Pipe,
     /// On a simulated network.
     Sim,
+    /// The real binaries.
+    Proc,
 }
 
 impl StageKind {
     /// All, in the order of `--help`.
-    pub const ALL: [Self; 2] = [Self::Pipe, Self::Sim];
+    pub const ALL: [Self; 3] = [Self::Pipe, Self::Sim, Self::Proc];
 
     /// As on the command line and in names of tests.
     #[must_use]
@@ -93,6 +104,7 @@ impl StageKind {
         match self {
             Self::Pipe => "pipe",
             Self::Sim => "sim",
+            Self::Proc => "proc",
         }
     }
 
@@ -107,12 +119,27 @@ impl StageKind {
     pub fn refuses(self, file: &File) -> Option<String> {
         let network = acts(file)
             .find(|act| matches!(&act.kind, ActKind::Fault(fault) if fault.is_of_a_network()));
-        match (self, network) {
-            (Self::Pipe, Some(act)) => {
-                Some(format!("line {} needs a network, which `sim` has", act.at.line))
-            }
-            _ => None,
+        if let (Self::Pipe | Self::Proc, Some(act)) = (self, network) {
+            return Some(format!("line {} needs a network, which `sim` has", act.at.line));
         }
+        if self != Self::Proc {
+            return None;
+        }
+        if !cfg!(target_os = "linux") {
+            return Some("that programs are at rest can be seen on Linux only".into());
+        }
+        let counted = acts(file).find(|act| match &act.kind {
+            ActKind::Bytes(bytes) => bytes.windows(COUNTED.len()).any(|part| part == COUNTED),
+            _ => false,
+        });
+        if let Some(act) = counted {
+            let line = act.at.line;
+            return Some(format!("line {line} names an id, and real ids are not known before"));
+        }
+        let waits = waits(file);
+        (waits > PROC_WAITS_MAX).then(|| {
+            format!("it waits {} s, and real time cannot be moved", waits.as_secs_f64().ceil())
+        })
     }
 }
 
@@ -177,6 +204,7 @@ pub fn run_point(
                 .map_err(|error| format!("no runtime: {}", error.kind()))?,
         ),
         StageKind::Sim => Box::new(Sim::new(setting, config(file), options.seed, waits_long(file))),
+        StageKind::Proc => real(setting, &config(file), options.program)?,
     };
     let mut play = Play::new(file, axes, point, stage.as_mut());
     let played = play.timeline().and_then(|()| play.outcome());
@@ -203,9 +231,7 @@ fn ending(play: &mut Play<'_>) -> watch::Ending {
     // The answer to a request that only a lie asked is no mistake of the adapter.
     let excused = |text: &String| play.lied && text.starts_with("ENV-5 ");
     let mut violations: Vec<String> = violations.filter(|text| !excused(text)).collect();
-    if play.stage.panics() > 0 {
-        violations.push("a task panicked".into());
-    }
+    violations.extend(play.stage.findings());
     if !play.stage.adapter_ended() {
         violations.push("the adapter does not end after its editor".into());
     }
@@ -293,13 +319,41 @@ fn waits_long(file: &File) -> bool {
     waits(file) > Duration::from_secs(5)
 }
 
-/// What the literal waits of a story add up to.
+/// Real programs.
+#[cfg(target_os = "linux")]
+fn real(
+    setting: Setting,
+    config: &Config,
+    program: Option<&Path>,
+) -> Result<Box<dyn Stage>, String> {
+    let program = program.ok_or("`proc` needs the executable of the programs")?;
+    let stage = crate::stage::proc::Proc::new(setting, config, program, SECRET);
+    Ok(Box::new(stage.map_err(|error| format!("the adapter cannot be started: {error}"))?))
+}
+
+/// Refused before ([`StageKind::refuses`]).
+#[cfg(not(target_os = "linux"))]
+fn real(_: Setting, _: &Config, _: Option<&Path>) -> Result<Box<dyn Stage>, String> {
+    Err("`proc` needs Linux".into())
+}
+
+/// What the waits of a story add up to, each `vary` at its longest.
 #[must_use]
 pub fn waits(file: &File) -> Duration {
+    let axes = point::axes(file);
+    let longest = |name: &str| {
+        let axis = axes.iter().find(|axis| axis.name == name)?;
+        (0..axis.size())
+            .filter_map(|index| match axis.choice(index) {
+                Some(Choice::Duration(duration)) => Some(duration),
+                _ => None,
+            })
+            .max()
+    };
     let waits = file.timeline().map(|step| match step {
         Step::After(after) => match &after.wait {
             Wait::Literal(by) => *by,
-            Wait::Name(_) => Duration::ZERO,
+            Wait::Name(name) => longest(&name.text).unwrap_or_default(),
         },
         _ => Duration::ZERO,
     });

@@ -2,11 +2,14 @@
 //!
 //! A [`Stage`] gives the runner bytes of the editor's side, the hosts that the adapter has started,
 //! and time. It decides nothing and matches nothing. [`pipe`] is the default: everything in memory, on
-//! a clock that moves only when the story says so. [`sim`] puts the three parties on a simulated network.
+//! a clock that moves only when the story says so. [`sim`] puts the three parties on a simulated network, and
+//! `proc` plays with the real programs.
 
 pub mod host;
 pub mod memory;
 pub mod pipe;
+#[cfg(target_os = "linux")]
+pub mod proc;
 pub mod sim;
 pub mod world;
 
@@ -88,9 +91,10 @@ pub trait Stage {
     /// The adapter has ended by itself.
     fn adapter_ended(&self) -> bool;
 
-    /// Tasks of the stage that panicked: a run with one is red, whatever the story says (DET-8).
-    fn panics(&self) -> u32 {
-        0
+    /// What the stage itself saw that must not be, asked once at the end: a run with a finding is red,
+    /// whatever the story says. Texts are free of content.
+    fn findings(&mut self) -> Vec<String> {
+        Vec::new()
     }
 
     /// Timers that are pending, as time from now, for reports.

@@ -1,0 +1,459 @@
+//! Real programs: the adapter's binary as a child, and `muse` as a child of that, over the pipes of the
+//! machine and its clock.
+//!
+//! The engine of each host stays here, behind a socket of the real `fake-msp` process (decision 0014), so that a
+//! story is played line by line as on the other stages. Rest is what the kernel says ([`rest`]): no sleep, no guess.
+//! Time is real, so a story that waits long is refused, and an instant of the story is a short span of the
+//! clock, as on `sim`. Paths: the story's workspace stands for a temporary folder, in both directions.
+
+mod link;
+mod rest;
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use muse_code_acp::core::Config;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tempfile::TempDir;
+
+use super::host::HostProc;
+use super::memory::pipe;
+use super::world::{Hosts, Machine, STDERR_PIPE, Setting};
+use super::{Landing, LinkFault, Party, Stage};
+use crate::chat::toolbox::Toolbox;
+use link::Link;
+use rest::{Look, look};
+
+/// Nothing honest takes so long to come to rest, on the slowest machine.
+const REST_MAX: Duration = Duration::from_secs(60);
+/// What a timer of the adapter may be late by its own resolution.
+const SLACK: Duration = Duration::from_millis(5);
+/// How long one wait for the next event lasts while somebody still runs.
+const NAP: Duration = Duration::from_millis(1);
+/// Most bytes of the adapter's log that are kept for looking through.
+const LOG_MAX: usize = 16 * 1024 * 1024;
+/// The workspace of stories.
+const WORKSPACE: &[u8] = b"/workspace";
+
+/// Held while a child is born and while a pipe is closed. A child that another thread has forked and that
+/// has not yet begun its program holds copies of all pipes: an end that is closed meanwhile is seen later,
+/// and a story would wait for nothing.
+static BIRTHS: Mutex<()> = Mutex::new(());
+
+/// The story's workspace and the folder that stands for it.
+#[derive(Clone)]
+pub(super) struct Mapping {
+    real: Vec<u8>,
+}
+
+impl Mapping {
+    /// From the story to the programs.
+    fn outward(&self, bytes: &[u8]) -> Vec<u8> {
+        replace(bytes, WORKSPACE, &self.real)
+    }
+
+    /// From the programs to the story.
+    fn inward(&self, bytes: &[u8]) -> Vec<u8> {
+        replace(bytes, &self.real, WORKSPACE)
+    }
+}
+
+fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some(at) = rest.windows(from.len()).position(|window| window == from) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(to);
+        rest = &rest[at + from.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+/// See the module.
+pub struct Proc {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    listener: UnixListener,
+    links: Vec<Link>,
+    machine: Machine,
+    mapping: Mapping,
+    start: Instant,
+    story: Duration,
+    ahead_max: Duration,
+    unsent: VecDeque<u8>,
+    closing: bool,
+    stalled: bool,
+    line: Vec<u8>,
+    inbox: Vec<u8>,
+    log: Vec<u8>,
+    secret: &'static str,
+    ended: Option<String>,
+    restless: bool,
+    /// Last: everything above uses what is in them.
+    _folder: TempDir,
+    _toolbox: Toolbox,
+}
+
+impl Proc {
+    /// Starts the adapter. `program` is an executable that is the adapter and `muse` by name; `secret` must
+    /// not be seen in the adapter's log.
+    ///
+    /// # Errors
+    /// When the machine cannot start it.
+    pub fn new(
+        setting: Setting,
+        config: &Config,
+        program: &Path,
+        secret: &'static str,
+    ) -> io::Result<Self> {
+        let toolbox = Toolbox::new(program)?;
+        let folder = tempfile::Builder::new().prefix("scenario-proc-").tempdir()?;
+        let root = folder.path().canonicalize()?;
+        let workspace = root.join("w");
+        std::fs::create_dir(&workspace)?;
+        let listener = UnixListener::bind(root.join("control"))?;
+        listener.set_nonblocking(true)?;
+        let mut command = Command::new(toolbox.adapter());
+        command
+            .env_clear()
+            .env("HOME", &root)
+            .env("META_API_KEY", secret)
+            .env("MUSE_CODE_EXECUTABLE", toolbox.muse())
+            .env("MUSE_CODE_ACP_STARTUP_TIMEOUT_MS", config.startup.as_millis().to_string())
+            .env("MUSE_CODE_ACP_SUBMIT_TIMEOUT_MS", config.submit.as_millis().to_string())
+            .env("FAKE_MSP_CONTROL", root.join("control"))
+            .env("FAKE_MSP_PROFILE", setting.profile.version)
+            .env("RUST_LOG", "trace")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        let mut child = {
+            let _nobody_closes = BIRTHS.lock().unwrap_or_else(PoisonError::into_inner);
+            command.spawn()?
+        };
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        for fd in [stdin.as_ref().map(AsFd::as_fd), stdout.as_ref().map(AsFd::as_fd)]
+            .into_iter()
+            .chain([stderr.as_ref().map(AsFd::as_fd)])
+            .flatten()
+        {
+            rustix::io::ioctl_fionbio(fd, true)?;
+        }
+        Ok(Self {
+            child,
+            stdin,
+            stdout,
+            stderr,
+            listener,
+            links: Vec::new(),
+            machine: Machine { setting, hosts: Hosts::default() },
+            mapping: Mapping { real: workspace.into_os_string().into_encoded_bytes() },
+            start: Instant::now(),
+            story: Duration::ZERO,
+            ahead_max: Duration::ZERO,
+            unsent: VecDeque::new(),
+            closing: false,
+            stalled: false,
+            line: Vec::new(),
+            inbox: Vec::new(),
+            log: Vec::new(),
+            secret,
+            ended: None,
+            restless: false,
+            _folder: folder,
+            _toolbox: toolbox,
+        })
+    }
+
+    /// Moves every byte that can be moved; true when anything was.
+    fn exchange(&mut self) -> bool {
+        let mut moved = self.accept();
+        moved |= self.write();
+        moved |= self.read();
+        moved |= self.read_log();
+        let now = self.start.elapsed();
+        for link in &mut self.links {
+            moved |= link.exchange(now);
+        }
+        moved | self.reap()
+    }
+
+    fn accept(&mut self) -> bool {
+        let Ok((socket, _)) = self.listener.accept() else { return false };
+        if socket.set_nonblocking(true).is_err() {
+            return false;
+        }
+        self.start_host(socket);
+        true
+    }
+
+    fn start_host(&mut self, socket: UnixStream) {
+        let size = self.machine.setting.pipe;
+        let (to_host, host_in) = pipe(size);
+        let (host_out, from_host) = pipe(size);
+        let (host_err, from_stderr) = pipe(STDERR_PIPE);
+        let started = self.start.elapsed();
+        let host = HostProc::new(self.machine.engine(), started, host_in, host_out, host_err);
+        self.machine.hosts.borrow_mut().push(host.clone());
+        let pipes = (to_host, from_host, from_stderr);
+        self.links.push(Link::new(host, socket, pipes, self.mapping.clone()));
+    }
+
+    fn write(&mut self) -> bool {
+        let Some(stdin) = &mut self.stdin else {
+            self.unsent.clear();
+            return false;
+        };
+        let (front, _) = self.unsent.as_slices();
+        if front.is_empty() {
+            if self.closing {
+                let _nobody_is_born = BIRTHS.lock().unwrap_or_else(PoisonError::into_inner);
+                self.stdin = None;
+            }
+            return self.closing;
+        }
+        match stdin.write(front) {
+            Ok(count) => {
+                self.unsent.drain(..count);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
+            Err(_) => {
+                self.stdin = None;
+                true
+            }
+        }
+    }
+
+    fn read(&mut self) -> bool {
+        let Some(stdout) = self.stdout.as_mut().filter(|_| !self.stalled) else { return false };
+        let mut chunk = vec![0; 64 * 1024];
+        let count = match stdout.read(&mut chunk) {
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+            Err(_) => 0,
+        };
+        if count == 0 {
+            self.stdout = None;
+        }
+        for &byte in &chunk[..count] {
+            self.line.push(byte);
+            if byte == b'\n' {
+                self.end_line();
+            }
+        }
+        if count == 0 {
+            self.end_line();
+        }
+        true
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        self.inbox.extend(self.mapping.inward(&line));
+    }
+
+    fn read_log(&mut self) -> bool {
+        let Some(stderr) = &mut self.stderr else { return false };
+        let mut chunk = vec![0; 64 * 1024];
+        match stderr.read(&mut chunk) {
+            Ok(0) => self.stderr = None,
+            Ok(count) => {
+                if self.log.len() < LOG_MAX {
+                    self.log.extend_from_slice(&chunk[..count]);
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
+            Err(_) => self.stderr = None,
+        }
+        true
+    }
+
+    fn reap(&mut self) -> bool {
+        // Its last words are read first.
+        if self.ended.is_some() || self.stdout.is_some() && !self.stalled {
+            return false;
+        }
+        match self.child.try_wait() {
+            Ok(Some(status)) => {
+                self.ended = Some(status.to_string());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Waits until anything can be moved, at most `limit`.
+    fn nap(&self, limit: Duration) {
+        let mut fds = vec![PollFd::new(&self.listener, PollFlags::IN)];
+        if let Some(stdout) = self.stdout.as_ref().filter(|_| !self.stalled) {
+            fds.push(PollFd::new(stdout, PollFlags::IN));
+        }
+        if let Some(stderr) = &self.stderr {
+            fds.push(PollFd::new(stderr, PollFlags::IN));
+        }
+        fds.extend(
+            self.links
+                .iter()
+                .filter_map(Link::socket)
+                .map(|socket| PollFd::new(socket, PollFlags::IN)),
+        );
+        let limit = Timespec::try_from(limit).ok();
+        // An interrupted wait is a short one.
+        let _ = poll(&mut fds, limit.as_ref());
+    }
+
+    /// Whether a deadline of an engine has come: its process would wake up by itself.
+    fn engine_due(&self) -> bool {
+        let now = self.start.elapsed();
+        self.links.iter().any(|link| link.host.deadline().is_some_and(|at| at <= now))
+    }
+}
+
+impl Stage for Proc {
+    fn now(&self) -> Duration {
+        self.story
+    }
+
+    fn editor_write(&mut self, bytes: &[u8]) {
+        let bytes = self.mapping.outward(bytes);
+        self.unsent.extend(bytes);
+    }
+
+    fn editor_close(&mut self) {
+        self.settle();
+        self.closing = true;
+    }
+
+    fn editor_stall(&mut self, stalled: bool) {
+        self.stalled = stalled;
+    }
+
+    fn editor_read(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.inbox)
+    }
+
+    fn settle(&mut self) {
+        let begun = Instant::now();
+        let mut before = Look::Awake;
+        loop {
+            if self.exchange() || self.engine_due() {
+                before = Look::Awake;
+            } else {
+                let now = look(self.child.id());
+                if now != Look::Awake && now == before {
+                    break;
+                }
+                if now == Look::Awake {
+                    self.nap(NAP);
+                }
+                before = now;
+            }
+            if begun.elapsed() > REST_MAX {
+                self.restless = true;
+                break;
+            }
+        }
+        let ahead = self.start.elapsed().saturating_sub(self.story);
+        self.ahead_max = self.ahead_max.max(ahead);
+    }
+
+    fn advance(&mut self, by: Duration, landing: Landing) {
+        self.settle();
+        self.story += by;
+        let target = match landing {
+            Landing::Before => self.story,
+            Landing::After => self.story + self.ahead_max + SLACK,
+        };
+        loop {
+            let left = target.saturating_sub(self.start.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let engine = self.links.iter().filter_map(|link| link.host.deadline()).min();
+            let engine = engine.map(|at| at.saturating_sub(self.start.elapsed()) + NAP);
+            self.nap(left.min(engine.unwrap_or(left)));
+            while self.exchange() {}
+        }
+        self.settle();
+    }
+
+    fn link(&mut self, _: Party, _: LinkFault) -> Result<(), &'static str> {
+        Err("`proc` has no network: this line needs `sim`")
+    }
+
+    fn hosts(&mut self) -> Vec<HostProc> {
+        self.machine.hosts.borrow().clone()
+    }
+
+    fn adapter_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    fn pending_timer(&self) -> Option<Duration> {
+        None
+    }
+
+    fn findings(&mut self) -> Vec<String> {
+        let mut found = Vec::new();
+        if self.restless {
+            found.push("the programs never came to rest".to_owned());
+        }
+        if let Some(status) = self.ended.as_ref().filter(|status| *status != "exit status: 0") {
+            found.push(format!("the adapter ended with {status}"));
+        }
+        if self.log.windows(self.secret.len()).any(|window| window == self.secret.as_bytes()) {
+            found.push("the adapter's log shows a secret".to_owned());
+        }
+        if self.links.iter().any(|link| link.socket().is_some()) {
+            found.push("a host process is left behind".to_owned());
+        }
+        found
+    }
+}
+
+impl Drop for Proc {
+    fn drop(&mut self) {
+        // Hosts end with their sockets; the adapter's own group may still live after a red run.
+        if self.ended.is_none()
+            && let Some(group) = rustix::process::Pid::from_raw(self.child.id().cast_signed())
+        {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_of_a_story_stands_for_a_real_folder() {
+        let mapping = Mapping { real: b"/tmp/x/w".to_vec() };
+        let real = mapping.outward(b"{\"cwd\":\"/workspace\",\"file\":\"/workspace/a\"}\n");
+        assert_eq!(real, b"{\"cwd\":\"/tmp/x/w\",\"file\":\"/tmp/x/w/a\"}\n");
+        assert_eq!(mapping.inward(&real), b"{\"cwd\":\"/workspace\",\"file\":\"/workspace/a\"}\n");
+    }
+
+    #[test]
+    fn a_frame_is_taken_when_it_is_whole() {
+        let mut received = vec![b'i', 0, 0, 0, 2, b'a'];
+        assert_eq!(link::take_frame(&mut received), None);
+        received.push(b'b');
+        assert_eq!(link::take_frame(&mut received), Some((b'i', b"ab".to_vec())));
+        assert!(received.is_empty());
+    }
+}
