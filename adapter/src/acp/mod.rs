@@ -33,6 +33,8 @@ pub mod method {
     pub const SESSION_UPDATE: &str = "session/update";
     /// Agent → client.
     pub const REQUEST_PERMISSION: &str = "session/request_permission";
+    /// Agent → client.
+    pub const ELICITATION_CREATE: &str = "elicitation/create";
 }
 
 /// `-32700`: the line is not JSON in UTF-8. No `data` (WIRE-3).

@@ -46,6 +46,24 @@ pub fn session_info(title: String, updated_at: Option<String>) -> acp::SessionUp
     acp::SessionUpdate::SessionInfoUpdate(info)
 }
 
+/// How approvals of the turn ended, one update each (APR-17).
+#[must_use]
+pub fn approval_result(
+    approval: &str,
+    turn: Option<&str>,
+    decision: Option<&str>,
+    by: Option<&str>,
+    stages: serde_json::Value,
+) -> acp::SessionUpdate {
+    let mut result = json!({ "approvalId": approval, "stages": stages });
+    for (name, value) in [("turnId", turn), ("decision", decision), ("resolvedBy", by)] {
+        if let Some(value) = value {
+            result[name] = value.into();
+        }
+    }
+    info(json!({ "muse/approval": result }))
+}
+
 fn info(meta: serde_json::Value) -> acp::SessionUpdate {
     let serde_json::Value::Object(meta) = meta else { unreachable!("built as an object above") };
     acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().meta(meta))

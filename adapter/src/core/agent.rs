@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::client::Client;
 use super::content;
 use super::io::{
     Config, Effect, EffectId, EffectResult, HostId, IdSource, Input, Output, Tick, WorkspaceError,
@@ -32,6 +33,7 @@ pub struct Agent {
     config: Config,
     editor: Peer<EditorCall>,
     initialized: bool,
+    client: Client,
     sessions: IndexMap<SessionId, Session>,
     /// `session/new` and `authenticate` requests that wait for an effect.
     waiting: BTreeMap<EffectId, Waiting>,
@@ -55,6 +57,7 @@ impl Agent {
             config,
             editor: Peer::default(),
             initialized: false,
+            client: Client::default(),
             sessions: IndexMap::new(),
             waiting: BTreeMap::new(),
             shutdown: false,
@@ -217,9 +220,14 @@ impl Agent {
         call: EditorCall,
         outcome: Outcome<'_>,
     ) {
-        let EditorCall::Permission { session, generation, approval, source_index } = call;
-        self.with_session(now, ids, &session, |session, cx| {
-            session.on_permission(cx, generation, &approval, source_index, outcome);
+        let session = call.session().clone();
+        self.with_session(now, ids, &session, |session, cx| match call {
+            EditorCall::Permission { generation, approval, source_index, .. } => {
+                session.on_permission(cx, generation, &approval, source_index, outcome);
+            }
+            EditorCall::Question { generation, input, .. } => {
+                session.on_form(cx, generation, &input, &outcome);
+            }
         });
     }
 
@@ -227,6 +235,7 @@ impl Agent {
     fn initialize(&mut self, id: &Id, params: Option<&RawValue>) -> Result<(), RpcError> {
         let request: schema::InitializeRequest = acp::params(method::INITIALIZE, params)?;
         self.initialized = true;
+        self.client = Client::new(&request.client_capabilities);
         let mut methods = Vec::new();
         if request.client_capabilities.auth.terminal {
             let mut login = json!({
@@ -244,7 +253,7 @@ impl Agent {
             "id": "meta-api-key", "name": "Meta API key",
             "description": "Set META_API_KEY in the environment of the agent, or log in to Muse",
         }));
-        let result = json!({
+        let mut result = json!({
             "protocolVersion": 1,
             "agentCapabilities": {
                 "loadSession": false,
@@ -256,6 +265,9 @@ impl Agent {
             "agentInfo": { "name": "muse-code-acp", "title": "Muse Code",
                            "version": env!("CARGO_PKG_VERSION") },
         });
+        if let Some(meta) = self.client.acknowledgements() {
+            result["_meta"] = meta;
+        }
         self.succeed(id, &result);
         Ok(())
     }
@@ -440,6 +452,7 @@ impl Agent {
             now,
             ids,
             config: &self.config,
+            client: self.client,
             out: &mut self.out,
             editor: &mut self.editor,
             counters: &mut self.counters,

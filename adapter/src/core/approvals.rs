@@ -6,15 +6,12 @@
 //! (APR-4); nothing is granted that the host does not offer now (APR-9, APR-20, PO-9); a resolved
 //! approval is never asked again. It sends nothing itself.
 
-use indexmap::IndexMap;
-use serde_json::{Value, json};
-
-use super::card::arguments;
-use super::present::{TITLE_MAX, kind_of_tool};
-use super::redact::cut;
+use super::choices::{denial, kind, option};
+use super::permission::{Asking, request};
 use crate::acp::schema as acp;
-use crate::msp::approval::{ApprovalUpdate, Subject};
-use crate::msp::{Approval, ApprovalId, Choice, Requirement, TurnId};
+use crate::msp::approval::{ApprovalUpdate, Resolved};
+use crate::msp::{Approval, ApprovalId, Choice, Requirement};
+use indexmap::IndexMap;
 
 /// Approvals of one host that are kept, open or settled. Above it the turn fails: no person answers
 /// this many.
@@ -24,6 +21,8 @@ pub const APPROVALS_MAX: usize = 4096;
 #[derive(Debug, Default)]
 pub struct Approvals {
     entries: IndexMap<ApprovalId, Entry>,
+    /// How approvals of the turn ended; the first word wins (msp APR-14).
+    results: IndexMap<ApprovalId, Resolved>,
 }
 
 #[derive(Debug)]
@@ -78,6 +77,9 @@ impl Approvals {
             }
             return Ok(());
         }
+        if self.results.contains_key(&view.approval_id) {
+            return Ok(()); // Settled before it was seen.
+        }
         if self.entries.len() >= APPROVALS_MAX {
             return Err(TooManyApprovals);
         }
@@ -101,11 +103,34 @@ impl Approvals {
         }
     }
 
-    /// `approval/resolved`: the first one wins, later facts change nothing.
+    /// `approval/resolved` with how it ended, also for an approval that was never seen.
+    pub fn concluded(&mut self, result: Resolved) {
+        self.resolved(&result.approval_id);
+        if self.results.len() < APPROVALS_MAX {
+            self.results.entry(result.approval_id.clone()).or_insert(result);
+        }
+    }
+
+    /// How approvals ended since the last time, in the order of the host.
+    pub fn take_results(&mut self) -> impl Iterator<Item = Resolved> + use<> {
+        std::mem::take(&mut self.results).into_values()
+    }
+
+    /// Questions that are open at the editor although their stage is not open at the host.
+    pub fn take_outdated(&mut self) -> Vec<(ApprovalId, u64)> {
+        let outdated = self.entries.values_mut().filter_map(|entry| {
+            let current = entry.view.current_requirement_id.source_index;
+            let stage = entry.dialog.filter(|stage| entry.resolved || *stage != current)?;
+            entry.dialog = None;
+            Some((entry.view.approval_id.clone(), stage))
+        });
+        outdated.collect()
+    }
+
+    /// The first resolution wins, later facts change nothing.
     pub fn resolved(&mut self, approval: &ApprovalId) {
         if let Some(entry) = self.entries.get_mut(approval) {
             entry.resolved = true;
-            entry.dialog = None;
             // Only its identity is still needed: a late duplicate must find it settled.
             entry.view.raw_args = String::new();
             entry.view.subject = None;
@@ -123,11 +148,7 @@ impl Approvals {
     ///
     /// # Errors
     /// The approval for which the host offers no choice that can be shown (APR-9).
-    pub fn next_question(
-        &mut self,
-        session: &str,
-        turn: &TurnId,
-    ) -> Option<Result<Question, ApprovalId>> {
+    pub fn next_question(&mut self, asking: Asking<'_>) -> Option<Result<Question, ApprovalId>> {
         let entry = self.entries.values_mut().find(|entry| entry.is_due())?;
         let source_index = entry.view.current_requirement_id.source_index;
         entry.asked = Some(source_index);
@@ -140,7 +161,7 @@ impl Approvals {
         Some(Ok(Question {
             approval: entry.view.approval_id.clone(),
             source_index,
-            request: request(session, &entry.view, turn, options),
+            request: request(asking, &entry.view, options),
         }))
     }
 
@@ -186,143 +207,12 @@ impl Entry {
     }
 }
 
-/// APR-9. `None`: a word that nobody has classified is not offered.
-fn kind(choice: &Choice) -> Option<acp::PermissionOptionKind> {
-    use acp::PermissionOptionKind as Kind;
-    let lasting = choice.scope == "localPersistent";
-    match choice.decision.as_str() {
-        "approved" | "approvedForSession" if lasting || choice.scope == "session" => {
-            Some(Kind::AllowAlways)
-        }
-        "approved" | "approvedForSession" => Some(Kind::AllowOnce),
-        "approvedPolicyAmendment" => Some(Kind::AllowAlways),
-        "deniedPolicyAmendment" => Some(Kind::RejectAlways),
-        "denied" | "abort" | "timedOut" if lasting => Some(Kind::RejectAlways),
-        "denied" | "abort" | "timedOut" => Some(Kind::RejectOnce),
-        _ => {
-            tracing::warn!(
-                code = "choice-unknown",
-                "a choice with an unknown decision is not offered"
-            );
-            None
-        }
-    }
-}
-
-fn option(choice: &Choice) -> Option<acp::PermissionOption> {
-    let meta = json!({ "museDecision": choice.decision, "museScope": choice.scope });
-    let option = acp::PermissionOption::new(
-        choice.choice_id.as_str().to_owned(),
-        choice.label.clone(),
-        kind(choice)?,
-    );
-    Some(option.meta(object(meta)))
-}
-
-/// APR-21: the first denial in host order, one that does not outlive the question first.
-fn denial(choices: &[Choice]) -> Option<Choice> {
-    let denies = |choice: &&Choice| {
-        matches!(choice.decision.as_str(), "denied" | "abort" | "deniedPolicyAmendment")
-    };
-    let passing = |choice: &&Choice| {
-        choice.scope != "localPersistent" && choice.decision != "deniedPolicyAmendment"
-    };
-    let once = choices.iter().filter(denies).find(passing);
-    once.or_else(|| choices.iter().find(denies)).cloned()
-}
-
-fn request(
-    session: &str,
-    view: &Approval,
-    turn: &TurnId,
-    options: Vec<acp::PermissionOption>,
-) -> acp::RequestPermissionRequest {
-    let input = arguments(&view.raw_args);
-    let mut title = title(view, &input);
-    if view.turn_id.as_ref() != Some(turn) {
-        title = cut(&format!("Background task: {title}"), TITLE_MAX); // PO-8
-    }
-    let call = view
-        .tool_call_id
-        .clone()
-        .or_else(|| view.item_id.as_ref().map(|item| item.as_str().to_owned()))
-        .unwrap_or_else(|| view.approval_id.as_str().to_owned());
-    let fields = acp::ToolCallUpdateFields::new()
-        .title(title)
-        .kind(kind_of_tool(&view.tool_name))
-        .status(acp::ToolCallStatus::Pending)
-        .raw_input(input);
-    let mut meta = json!({
-        "museApprovalId": view.approval_id,
-        "museRequirementId": view.current_requirement_id,
-    });
-    let optional = [
-        ("museTurnId", json!(view.turn_id)),
-        ("museItemId", json!(view.item_id)),
-        ("museTaskId", json!(view.task_id)),
-    ];
-    for (name, value) in optional {
-        if !value.is_null() {
-            meta[name] = value;
-        }
-    }
-    acp::RequestPermissionRequest::new(
-        session.to_owned(),
-        acp::ToolCallUpdate::new(call, fields),
-        options,
-    )
-    .meta(object(meta))
-}
-
-/// APR-11, APR-13, APR-15.
-fn title(view: &Approval, input: &Value) -> String {
-    let staged = view.subject.as_ref().and_then(|subject| staged(subject, view));
-    let title = staged.unwrap_or_else(|| {
-        ["description", "command", "path"]
-            .into_iter()
-            .find_map(|name| input.get(name)?.as_str().filter(|text| !text.is_empty()))
-            .unwrap_or(&view.tool_name)
-            .to_owned()
-    });
-    cut(&title, TITLE_MAX)
-}
-
-fn staged(subject: &Subject, view: &Approval) -> Option<String> {
-    let asked = subject.stages.iter().filter(|stage| !stage.resolution.is_known_safe());
-    if asked.count() < 2 {
-        return None;
-    }
-    let mut stages = subject.stages.iter();
-    let stage = stages.find(|stage| stage.requirement_id == view.current_requirement_id)?;
-    let (position, total) = (stage.position?, stage.total_stages?);
-    let argv = stage.argv.as_deref().filter(|argv| !argv.is_empty())?;
-    if total <= 1 || position == 0 || position > total {
-        return None;
-    }
-    let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
-    Some(format!("Stage {position} of {total}: {}", words.join(" ")))
-}
-
-/// APR-12.
-fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./:@%+=,-".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        word.to_owned()
-    } else {
-        Value::from(word).to_string()
-    }
-}
-
-fn object(value: Value) -> serde_json::Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => serde_json::Map::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+    use crate::msp::TurnId;
 
     fn approval(source_index: u64) -> Value {
         let stage = |index: u64, kind: &str, word: &str| {
@@ -349,8 +239,14 @@ mod tests {
         serde_json::from_str(&value.to_string()).expect("decodes")
     }
 
+    fn next(approvals: &mut Approvals) -> Option<Result<Question, ApprovalId>> {
+        let turn = TurnId::from("t");
+        let asking = Asking { session: "s", workspace: "/w", turn: &turn, detailed: false };
+        approvals.next_question(asking)
+    }
+
     fn ask(approvals: &mut Approvals) -> Option<Question> {
-        approvals.next_question("s", &TurnId::from("t")).map(|question| question.expect("options"))
+        next(approvals).map(|question| question.expect("options"))
     }
 
     #[test]
@@ -423,14 +319,6 @@ mod tests {
         bare["availableChoices"] = json!([{ "choiceId": "x", "decision": "perhaps" }]);
         let mut approvals = Approvals::default();
         approvals.requested(parse(bare)).expect("room");
-        assert!(approvals.next_question("s", &TurnId::from("t")).expect("due").is_err());
-    }
-
-    #[test]
-    fn words_are_quoted_as_json_unless_they_are_plain() {
-        assert_eq!(quoted("a-Z_0./:@%+=,"), "a-Z_0./:@%+=,");
-        assert_eq!(quoted(""), "\"\"");
-        assert_eq!(quoted("a b\""), "\"a b\\\"\"");
-        assert_eq!(quoted("ä"), "\"ä\"");
+        assert!(next(&mut approvals).expect("due").is_err());
     }
 }

@@ -273,6 +273,6 @@ fn text_block(text: String) -> acp::ToolCallContent {
 }
 
 /// TOL-13.
-fn absolute(workspace: &str, path: &str) -> std::path::PathBuf {
+pub(super) fn absolute(workspace: &str, path: &str) -> std::path::PathBuf {
     Path::new(workspace).join(path)
 }

@@ -266,13 +266,36 @@ impl Failure {
         Self::new("permissionInvalid", Source::Adapter, Phase::Running, what.to_owned())
     }
 
-    /// ELI-2: this client cannot be asked.
+    /// ELI-2, PO-38: this question cannot be asked.
     #[must_use]
-    pub fn user_input_unsupported() -> Self {
-        let message = "Muse asked a question that this version of the adapter cannot show; the \
-                       question was cancelled"
-            .to_owned();
-        Self::new("userInputUnsupported", Source::Adapter, Phase::Running, message)
+    pub fn user_input_unsupported(forms: bool) -> Self {
+        let message = if forms {
+            "Muse asked a question of a kind that cannot be put into a form; the question was \
+             cancelled"
+        } else {
+            "Muse asked a question, and this editor does not say that it can show forms \
+             (elicitation.form); the question was cancelled. Tell Muse in the prompt what to choose, \
+             or use an editor with forms"
+        };
+        Self::new("userInputUnsupported", Source::Adapter, Phase::Running, message.to_owned())
+    }
+
+    /// ELI-5: the editor's answer is not one that the host offers.
+    #[must_use]
+    pub fn user_input_invalid() -> Self {
+        let message =
+            "the editor's answer to a question is not one that was offered; the question \
+                       was cancelled"
+                .to_owned();
+        Self::new("userInputInvalid", Source::Adapter, Phase::Running, message)
+    }
+
+    /// ELI-10: the host refused an answer. Only the code is told (FAIL-18).
+    #[must_use]
+    pub fn user_input_rejected(code: i64) -> Self {
+        let message = format!("Muse refused the answer to a question (code {code})");
+        let failure = Self::new("userInputInvalid", Source::Host, Phase::Running, message);
+        Self { msp_code: Some(code), ..failure }
     }
 
     /// GAP-5: part of the host's output was dropped and cannot be fetched.
@@ -428,6 +451,18 @@ mod tests {
             (
                 Failure::approval_rejected(-32052),
                 "approvalRejected host running possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::user_input_unsupported(false),
+                "userInputUnsupported adapter running possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::user_input_invalid(),
+                "userInputInvalid adapter running possiblySubmitted unknown -32603",
+            ),
+            (
+                Failure::user_input_rejected(-32057),
+                "userInputInvalid host running possiblySubmitted unknown -32603",
             ),
         ];
         for (failure, expected) in rows {

@@ -11,11 +11,17 @@
 pub mod agent;
 pub mod approvals;
 pub mod card;
+pub mod choices;
+pub mod client;
 pub mod content;
 pub mod failure;
+pub mod features;
 pub mod fold;
+pub mod form;
 pub mod io;
+pub mod permission;
 pub mod present;
+pub mod questions;
 pub mod redact;
 pub mod session;
 pub mod text;

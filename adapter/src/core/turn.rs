@@ -43,6 +43,8 @@ pub struct Turn {
     pub deadline: Option<Tick>,
     /// The editor asked to cancel.
     pub cancelled: bool,
+    /// What came before the acknowledgement is being applied: nobody is asked before all of it is.
+    pub catching_up: bool,
     /// When the phase began, for the log.
     pub since: Tick,
 }
@@ -134,6 +136,8 @@ pub enum HostCall {
     TurnCancel(u64),
     /// A decision of this generation.
     Decide(u64),
+    /// An answer or a cancellation of a question, of this generation.
+    Reply(u64, crate::msp::UserInputId),
     /// Title after this generation's turn.
     Title(u64),
     /// Its answer changes nothing.
@@ -154,4 +158,23 @@ pub enum EditorCall {
         /// Which stage.
         source_index: u64,
     },
+    /// A form.
+    Question {
+        /// Whose.
+        session: SessionId,
+        /// Of which turn.
+        generation: u64,
+        /// Which prompt.
+        input: crate::msp::UserInputId,
+    },
+}
+
+impl EditorCall {
+    /// Whose it is.
+    #[must_use]
+    pub fn session(&self) -> &SessionId {
+        match self {
+            Self::Permission { session, .. } | Self::Question { session, .. } => session,
+        }
+    }
 }

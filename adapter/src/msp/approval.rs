@@ -77,6 +77,9 @@ pub struct Subject {
     /// Stages of a shell command, else empty.
     #[serde(default, deserialize_with = "lenient::elements")]
     pub stages: Vec<Stage>,
+    /// The file of a `fileAccess`.
+    #[serde(default, deserialize_with = "lenient::text")]
+    pub path: Option<String>,
 }
 
 /// `approval/requested`, `approval/request` and rows of `approval/listPending`.
@@ -113,6 +116,35 @@ pub struct Approval {
     /// The call's arguments as the model wrote them.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub raw_args: String,
+    /// An automated reviewer handed it to a person (APR-7).
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub judge_escalated: Option<bool>,
+    /// The choices are limited and a live reviewer is needed (APR-6).
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub protected_write: Option<bool>,
+    /// A subagent asks through this session (APR-17). Who it is does not matter, only that it is one.
+    #[serde(default, deserialize_with = "lenient::is_object")]
+    pub subagent_origin: bool,
+}
+
+/// `approval/resolved`: how it ended.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Resolved {
+    /// Which approval.
+    pub approval_id: ApprovalId,
+    /// The turn that waited for it.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub turn_id: Option<TurnId>,
+    /// Open enum, as of a choice.
+    #[serde(default, deserialize_with = "lenient::text")]
+    pub decision: Option<String>,
+    /// Open enum: `user`, `policy`, `llmJudge`.
+    #[serde(default, deserialize_with = "lenient::text")]
+    pub resolved_by: Option<String>,
+    /// What became of each stage.
+    #[serde(default, deserialize_with = "lenient::elements")]
+    pub stage_evidence: Vec<Stage>,
 }
 
 /// `approval/updated`: what is open now.

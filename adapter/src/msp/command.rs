@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 use super::approval::Requirement;
 use super::id::{ApprovalId, ChoiceId, SessionId, TurnId, UserInputId};
 use super::lenient;
+use super::user_input::Answer;
 
 /// `initialize` (HSK, HOST-2): no capability is requested.
 #[derive(Debug, Serialize)]
@@ -246,7 +247,31 @@ pub struct ApprovalDecide<'a> {
     pub choice_id: &'a ChoiceId,
 }
 
-/// `userInput/cancel` (ELI-2).
+/// `userInput/answer` (ELI-7).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserInputAnswer<'a> {
+    /// One per gesture.
+    pub command_id: &'a str,
+    /// The session.
+    pub session_id: &'a SessionId,
+    /// The prompt.
+    pub user_input_id: &'a UserInputId,
+    /// One per question, in the order of the questions.
+    pub answers: &'a [Answer],
+}
+
+/// `userInput/engaged`: somebody looks at it (PO-16).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserInputEngaged<'a> {
+    /// The session.
+    pub session_id: &'a SessionId,
+    /// The prompt.
+    pub user_input_id: &'a UserInputId,
+}
+
+/// `userInput/cancel` (ELI-2, ELI-6, ELI-9).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserInputCancel<'a> {

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::approval::{Approval, ApprovalUpdate};
-use super::id::{ApprovalId, SessionId, TurnId, UserInputId};
+use super::approval::{Approval, ApprovalUpdate, Resolved};
+use super::id::{SessionId, TurnId, UserInputId};
 use super::item::Item;
 use super::lenient;
+use super::user_input::UserInput;
 
 /// One notification, decoded as far as the adapter consumes it.
 #[derive(Debug)]
@@ -28,9 +29,9 @@ pub enum Event<'a> {
     /// `approval/updated`.
     ApprovalUpdated(Box<ApprovalUpdate>),
     /// `approval/resolved`.
-    ApprovalResolved(ApprovalId),
+    ApprovalResolved(Box<Resolved>),
     /// `userInput/requested`.
-    UserInput(UserInput),
+    UserInput(Box<UserInput>),
     /// `userInput/settled`.
     UserInputSettled(UserInputId),
     /// `view/gap`: events were dropped for this connection.
@@ -114,17 +115,6 @@ pub struct TurnError {
     pub retryable: Option<bool>,
 }
 
-/// `userInput/requested`, as far as this version answers it.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct UserInput {
-    /// Identity.
-    pub user_input_id: UserInputId,
-    /// The turn that waits for it.
-    #[serde(default, deserialize_with = "lenient::or_default")]
-    pub turn_id: Option<TurnId>,
-}
-
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ItemParams {
@@ -151,12 +141,6 @@ struct ErrorParams {
     message: Option<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
     retryable: Option<bool>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ApprovalParams {
-    approval_id: ApprovalId,
 }
 
 #[derive(Deserialize)]
@@ -194,8 +178,7 @@ pub fn decode<'a>(method: &str, params: Option<&'a RawValue>) -> Event<'a> {
                 .map(|params: TurnParams| Event::TurnEnded(params.turn_id, Terminal::Unqueued)),
             "approval/requested" => serde_json::from_str(raw).map(Event::Approval),
             "approval/updated" => serde_json::from_str(raw).map(Event::ApprovalUpdated),
-            "approval/resolved" => serde_json::from_str(raw)
-                .map(|params: ApprovalParams| Event::ApprovalResolved(params.approval_id)),
+            "approval/resolved" => serde_json::from_str(raw).map(Event::ApprovalResolved),
             "userInput/requested" => serde_json::from_str(raw).map(Event::UserInput),
             "userInput/settled" => serde_json::from_str(raw)
                 .map(|params: UserInputParams| Event::UserInputSettled(params.user_input_id)),

@@ -23,6 +23,11 @@ pub(super) fn text<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>
     Ok(serde_json::from_str(raw.get()).ok())
 }
 
+/// Whether the member is an object.
+pub(super) fn is_object<'de, D: Deserializer<'de>>(input: D) -> Result<bool, D::Error> {
+    Ok(<&RawValue>::deserialize(input)?.get().starts_with('{'))
+}
+
 /// The elements of an array that can be read, in order; anything else is empty.
 pub(super) fn elements<'de, D, T>(input: D) -> Result<Vec<T>, D::Error>
 where

@@ -11,11 +11,13 @@ pub mod event;
 pub mod id;
 pub mod item;
 mod lenient;
+pub mod user_input;
 
 pub use approval::{Approval, Choice, Requirement, Stage};
 pub use event::{Event, Terminal};
-pub use id::{ApprovalId, ChoiceId, ItemId, SessionId, TurnId, ViewCursor};
+pub use id::{ApprovalId, ChoiceId, ItemId, SessionId, TurnId, UserInputId, ViewCursor};
 pub use item::{Item, Kind, Status};
+pub use user_input::UserInput;
 
 /// Error codes of the host that decide what the adapter does (ERR table). All others are reported.
 pub mod code {
@@ -27,6 +29,10 @@ pub mod code {
     pub const APPROVAL_ALREADY_RESOLVED: i64 = -32051;
     /// `approvalRequirementStale`: the approval moved on (APR-24).
     pub const APPROVAL_STALE: i64 = -32053;
+    /// `userInputNotFound`: dropped when the view has settled it (ELI-10).
+    pub const INPUT_NOT_FOUND: i64 = -32055;
+    /// `userInputAlreadySettled`: as well.
+    pub const INPUT_ALREADY_SETTLED: i64 = -32056;
     /// `methodNotFound`, for requests of the host that we do not know (TOL-7).
     pub const METHOD_NOT_FOUND: i64 = -32601;
 }

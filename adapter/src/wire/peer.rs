@@ -118,9 +118,9 @@ impl<T> Peer<T> {
     }
 
     /// Forgets every open request for which `gone` holds: a late response finds nothing, and one that
-    /// never comes takes no room.
-    pub fn forget_where(&mut self, gone: impl Fn(&T) -> bool) {
-        self.pending.retain(|_, token| !gone(token));
+    /// never comes takes no room. Gives their ids, so that the other side can be told.
+    pub fn forget_where(&mut self, gone: impl Fn(&T) -> bool) -> Vec<u64> {
+        self.pending.extract_if(.., |_, token| gone(token)).map(|(id, _)| id).collect()
     }
 
     /// Takes every open request, oldest first: the connection has ended.

@@ -228,8 +228,11 @@ pub fn run_point(
 fn ending(play: &mut Play<'_>) -> watch::Ending {
     let hosts = play.stage.hosts();
     let violations = hosts.iter().flat_map(|host| host.with(|process| process.findings()));
-    // The answer to a request that only a lie asked is no mistake of the adapter.
-    let excused = |text: &String| play.lied && text.starts_with("ENV-5 ");
+    // The answer to a request that only a lie asked is no mistake of the adapter, nor is naming what only
+    // a lie issued.
+    let excused = |text: &String| {
+        play.lied && (text.starts_with("ENV-5 ") || text.ends_with("was never issued"))
+    };
     let mut violations: Vec<String> = violations.filter(|text| !excused(text)).collect();
     violations.extend(play.stage.findings());
     if !play.stage.adapter_ended() {

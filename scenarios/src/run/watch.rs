@@ -72,6 +72,8 @@ struct State {
     answered: BTreeSet<String>,
     /// Questions of the adapter that the editor has not answered.
     asked: BTreeSet<String>,
+    /// All questions of the adapter; true once it took them back.
+    taken_back: BTreeMap<String, bool>,
     /// Sessions with an open prompt.
     prompting: BTreeMap<String, String>,
     closed: BTreeSet<String>,
@@ -122,7 +124,22 @@ impl Watch {
         match entry.method() {
             None => self.response(index, entry),
             Some("session/update") => self.update(index, entry),
-            Some("session/request_permission") => self.question(index, entry),
+            Some("session/request_permission") => {
+                if entry.frame["params"]["options"].as_array().is_none_or(Vec::is_empty) {
+                    self.find("E1", Some(index), "a question without options");
+                }
+                let params = entry.frame["params"].clone();
+                let fits =
+                    serde_json::from_value::<schema::RequestPermissionRequest>(params).is_ok();
+                self.question(index, entry, fits);
+            }
+            Some("elicitation/create") => {
+                let params = entry.frame["params"].clone();
+                let fits =
+                    serde_json::from_value::<schema::CreateElicitationRequest>(params).is_ok();
+                self.question(index, entry, fits);
+            }
+            Some("$/cancel_request") => self.withdrawal(index, entry),
             Some(method) => {
                 let text = format!("{method} is not among the methods that the adapter sends");
                 self.find("E1", Some(index), text);
@@ -196,24 +213,33 @@ impl Watch {
         }
     }
 
-    fn question(&mut self, index: usize, entry: &Entry) {
+    /// A request that the person answers.
+    fn question(&mut self, index: usize, entry: &Entry, fits: bool) {
         let params = &entry.frame["params"];
-        if serde_json::from_value::<schema::RequestPermissionRequest>(params.clone()).is_err() {
-            return self.find(
-                "E1",
-                Some(index),
-                "session/request_permission does not have its schema",
-            );
-        }
-        if params["options"].as_array().is_none_or(Vec::is_empty) {
-            self.find("E1", Some(index), "a question without options");
+        if !fits {
+            let text = format!("{} does not have its schema", entry.method().unwrap_or_default());
+            return self.find("E1", Some(index), text);
         }
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
         if !self.has_prompt(&session) {
             self.find("I3", Some(index), "a question outside a prompt of its session");
         }
-        if !self.state.asked.insert(entry.frame["id"].to_string()) {
+        let id = entry.frame["id"].to_string();
+        if !self.state.asked.insert(id.clone()) || self.state.taken_back.insert(id, false).is_some()
+        {
             self.find("E1", Some(index), "a request id of the adapter was used twice");
+        }
+    }
+
+    /// The adapter takes a question back. The answer may be under way.
+    fn withdrawal(&mut self, index: usize, entry: &Entry) {
+        let id = entry.frame["params"]["requestId"].to_string();
+        if self.state.taken_back.insert(id, true) != Some(false) {
+            self.find(
+                "E1",
+                Some(index),
+                "what is taken back was not asked, or was taken back before",
+            );
         }
     }
 

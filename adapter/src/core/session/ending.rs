@@ -7,14 +7,17 @@ use super::{Closing, Cx, Host, IDLE_EXPIRY, ROTATE_AFTER, Session, Slot};
 use crate::acp::update;
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::{HostEnd, HostId, Output};
-use crate::core::turn::{
-    CANCEL_GRACE, EXIT_GRACE, EditorCall, HostCall, Stage, TITLE_BUDGET, Turn,
-};
+use crate::core::turn::{CANCEL_GRACE, EXIT_GRACE, HostCall, Stage, TITLE_BUDGET, Turn};
 use crate::msp::command::{SessionRead, SessionResult, TurnCancel};
 use crate::msp::event::Terminal;
 use crate::wire::peer::Outcome;
 
 impl Host {
+    /// Whether it waits for a person.
+    pub(super) fn has_pending(&self) -> bool {
+        self.approvals.has_pending() || self.questions.has_pending()
+    }
+
     /// One log line per kind of oddity and host.
     pub(super) fn log_once(&mut self, what: &'static str) {
         if !self.logged.contains(&what) {
@@ -31,6 +34,7 @@ impl Session {
             return self.finish_cancelled(cx); // CAN-4, STOP-4
         }
         self.publish(cx, |fold, workspace, out| fold.flush(workspace, out));
+        self.report_approvals(cx);
         match terminal {
             Terminal::Completed => self.read_title(cx),
             Terminal::Cancelled => self.finish_stopped(cx, "cancelled"),
@@ -72,7 +76,7 @@ impl Session {
     /// that never answers them must not fill the table of open requests.
     fn take_turn(&mut self, cx: &mut Cx<'_>) -> Option<Turn> {
         let id = &self.id;
-        cx.editor.forget_where(|EditorCall::Permission { session, .. }| session == id);
+        cx.withdraw(|call| call.session() == id);
         self.turn.take()
     }
 
@@ -83,7 +87,7 @@ impl Session {
         if let Slot::Live(host) = &mut self.slot {
             host.good_turns += 1;
             host.idle_until = Some(cx.now.after(IDLE_EXPIRY));
-            if !reusable || host.good_turns >= ROTATE_AFTER || host.approvals.has_pending() {
+            if !reusable || host.good_turns >= ROTATE_AFTER || host.has_pending() {
                 self.close_host(cx);
             }
         }
@@ -137,6 +141,7 @@ impl Session {
                 let (id, command) = (self.id.clone(), cx.ids.uuid());
                 let params = TurnCancel { command_id: &command, session_id: &id, turn_id: &native };
                 self.call(cx, "turn/cancel", &params, HostCall::TurnCancel(generation));
+                self.abandon_questions(cx);
             }
             _ => {
                 turn.cancelled = true;

@@ -8,6 +8,7 @@
 
 mod ending;
 mod opening;
+mod questions;
 mod running;
 
 use std::collections::VecDeque;
@@ -16,9 +17,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::approvals::Approvals;
+use super::client::Client;
 use super::failure::Failure;
 use super::fold::Fold;
 use super::io::{Config, Effect, EffectId, HostId, IdSource, Output, Resolved, Tick};
+use super::questions::Questions;
 use super::turn::{EditorCall, HostCall, Stage, Turn};
 use crate::acp::{self, schema};
 use crate::msp::command::InputPart;
@@ -38,6 +41,8 @@ pub struct Cx<'a> {
     pub ids: &'a mut dyn IdSource,
     /// Constants of the run.
     pub config: &'a Config,
+    /// What the editor can do.
+    pub client: Client,
     /// Effects in order.
     pub out: &'a mut VecDeque<Output>,
     /// The editor's side of the connection.
@@ -83,6 +88,16 @@ impl Cx<'_> {
     /// Answers an editor request with an error.
     pub fn fail(&mut self, id: &Id, error: &RpcError) {
         self.out.push_back(Output::Editor(envelope::failure(id, error)));
+    }
+
+    /// Takes questions back: a late answer finds nothing, and an editor that understands it closes its
+    /// dialog.
+    fn withdraw(&mut self, gone: impl Fn(&EditorCall) -> bool) {
+        for id in self.editor.forget_where(gone) {
+            let params = serde_json::json!({ "requestId": id });
+            let line = envelope::notification(acp::method::CANCEL_REQUEST, Some(&params));
+            self.out.push_back(Output::Editor(line));
+        }
     }
 
     fn update(&mut self, session: &SessionId, update: schema::SessionUpdate) {
@@ -135,6 +150,9 @@ struct Host {
     /// Facts about the host were sent (TRN-8).
     introduced: bool,
     approvals: Approvals,
+    questions: Questions,
+    /// What it says of itself (PO-16).
+    version: Option<String>,
     /// A turn that the host started by itself.
     native_turn: Option<TurnId>,
     good_turns: u32,
@@ -225,6 +243,7 @@ impl Session {
             stage: Stage::Resolving { parts },
             deadline: Some(cx.now.after(cx.config.startup)),
             cancelled: false,
+            catching_up: false,
             since: cx.now,
         });
         Ok(())
@@ -242,11 +261,9 @@ impl Session {
             return Err(acp::busy("a prompt of this session is still running"));
         }
         match &self.slot {
-            Slot::Live(host) if host.native_turn.is_some() || host.approvals.has_pending() => {
-                Err(acp::busy(
-                    "Muse is still working by itself in this session: try again later, or close it",
-                ))
-            }
+            Slot::Live(host) if host.native_turn.is_some() || host.has_pending() => Err(acp::busy(
+                "Muse is still working by itself in this session: try again later, or close it",
+            )),
             _ => Ok(()),
         }
     }
@@ -299,7 +316,7 @@ impl Session {
             let error = acp::internal_error("the adapter failed while it handled this prompt");
             cx.fail(&turn.request, &error);
         }
-        cx.editor.forget_where(|EditorCall::Permission { session, .. }| *session == self.id);
+        cx.withdraw(|call| *call.session() == self.id);
         let mut fresh = Self::new(self.id, self.workspace);
         fresh.generation = self.generation + 1;
         fresh.slot = match self.slot {

@@ -8,6 +8,7 @@ use super::{Cx, Host, Session, Slot};
 use crate::core::approvals::Approvals;
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::{EffectResult, Output, ResolveError, Resolved, SpawnSpec};
+use crate::core::questions::Questions;
 use crate::core::turn::{Held, HostCall, Stage};
 use crate::msp::code;
 use crate::msp::command::{
@@ -82,6 +83,8 @@ impl Session {
             ready: false,
             introduced: false,
             approvals: Approvals::default(),
+            questions: Questions::default(),
+            version: None,
             native_turn: None,
             good_turns: 0,
             idle_until: None,
@@ -149,6 +152,8 @@ impl Session {
             return self.fail_turn(cx, Failure::protocol(Phase::Initializing, what));
         }
         let Slot::Live(host) = &mut self.slot else { return };
+        let named = result.server_info.and_then(|info| info.version);
+        host.version = named.or_else(|| host.resolved.version.clone());
         host.fingerprint = fingerprint;
         let served = host.fingerprint.as_deref();
         if served.is_some_and(|served| served != crate::PINNED_FINGERPRINT)

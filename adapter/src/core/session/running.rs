@@ -9,9 +9,10 @@ use crate::acp::{self, schema, update};
 use crate::core::approvals::Decision;
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::Output;
+use crate::core::permission::{self, Asking};
 use crate::core::turn::{EditorCall, HostCall, Stage};
-use crate::msp::command::{ApprovalDecide, TurnStartResult, UserInputCancel};
-use crate::msp::event::{self, Event, UserInput};
+use crate::msp::command::{ApprovalDecide, TurnStartResult};
+use crate::msp::event::{self, Event};
 use crate::msp::{Approval, ApprovalId, TurnId, code};
 use crate::wire::peer::Outcome;
 use crate::wire::{Id, Incoming, Line, RpcError, envelope};
@@ -43,10 +44,14 @@ impl Session {
                 }
             }
             HostCall::Decide(generation) if current(generation) => self.on_decided(cx, outcome),
+            HostCall::Reply(generation, input) if current(generation) => {
+                self.on_replied(cx, &input, &outcome);
+            }
             HostCall::Title(generation) if current(generation) => self.on_title(cx, outcome),
             HostCall::TurnStart(_)
             | HostCall::TurnCancel(_)
             | HostCall::Decide(_)
+            | HostCall::Reply(..)
             | HostCall::Title(_)
             | HostCall::Forgotten => {}
             opening => self.on_opening_answer(cx, &opening, outcome),
@@ -126,16 +131,18 @@ impl Session {
                 }
                 self.ask(cx);
             }
-            Event::ApprovalResolved(approval) => {
+            Event::ApprovalResolved(result) => {
                 if let Slot::Live(host) = &mut self.slot {
-                    host.approvals.resolved(&approval);
+                    host.approvals.concluded(*result);
                 }
+                self.ask(cx);
             }
-            Event::UserInput(input) => self.on_user_input(cx, &input),
+            Event::UserInput(input) => self.on_user_input(cx, *input),
+            Event::UserInputSettled(input) => self.on_user_input_settled(cx, &input),
             Event::Gap => self.on_lost_view(cx, Failure::gap),
             Event::SessionClosed => self.on_lost_view(cx, Failure::session_unloaded),
             Event::Undecodable => self.on_undecodable(cx, method, params),
-            Event::Delta(_) | Event::UserInputSettled(_) | Event::Ignored => {}
+            Event::Delta(_) | Event::Ignored => {}
         }
         #[cfg(test)]
         assert!(method != "item/started" || self.workspace != "/panic", "made to fail by a test");
@@ -170,10 +177,17 @@ impl Session {
             let facts = update::host_compatibility(version, host.fingerprint.as_deref());
             cx.update(&self.id, facts);
         }
+        if let Some(turn) = &mut self.turn {
+            turn.catching_up = true;
+        }
         for (method, params) in held.into_events() {
             self.on_notification(cx, &method, Some(&params));
         }
+        if let Some(turn) = &mut self.turn {
+            turn.catching_up = false;
+        }
         self.ask(cx);
+        self.inquire(cx);
     }
 
     fn on_item(&mut self, cx: &mut Cx<'_>, item: crate::msp::Item) {
@@ -218,13 +232,53 @@ impl Session {
         self.ask(cx);
     }
 
+    /// TRN-10, APR-17: how the turn's approvals ended, to an editor that wants to know.
+    pub(super) fn report_approvals(&mut self, cx: &mut Cx<'_>) {
+        let Slot::Live(host) = &mut self.slot else { return };
+        let Some(running) = self.turn.as_ref().and_then(|turn| turn.running()) else { return };
+        for result in host.approvals.take_results() {
+            if cx.client.approval && result.turn_id.as_ref() == Some(running) {
+                let update = update::approval_result(
+                    result.approval_id.as_str(),
+                    result.turn_id.as_ref().map(TurnId::as_str),
+                    result.decision.as_deref(),
+                    result.resolved_by.as_deref(),
+                    permission::stages(&result.stage_evidence),
+                );
+                cx.update(&self.id, update);
+            }
+        }
+    }
+
+    /// Dialogs whose stage is not open any more are taken back, so that the one that is can be asked
+    /// (APR-4, msp APR-16).
+    fn withdraw_outdated(&mut self, cx: &mut Cx<'_>) {
+        let Slot::Live(host) = &mut self.slot else { return };
+        for (outdated, stage) in host.approvals.take_outdated() {
+            cx.withdraw(|call| match call {
+                EditorCall::Permission { session, approval, source_index, .. } => {
+                    *session == self.id && *approval == outdated && *source_index == stage
+                }
+                EditorCall::Question { .. } => false,
+            });
+        }
+    }
+
     /// APR-5: only while a turn runs and was not cancelled.
     fn ask(&mut self, cx: &mut Cx<'_>) {
+        self.withdraw_outdated(cx);
         loop {
-            let Some(turn) = self.turn.as_ref().filter(|turn| !turn.cancelled) else { return };
+            let turn = self.turn.as_ref().filter(|turn| !turn.cancelled && !turn.catching_up);
+            let Some(turn) = turn else { return };
             let (Some(running), generation) = (turn.running(), turn.generation) else { return };
             let Slot::Live(host) = &mut self.slot else { return };
-            let question = match host.approvals.next_question(self.id.as_str(), running) {
+            let asking = Asking {
+                session: self.id.as_str(),
+                workspace: &self.workspace,
+                turn: running,
+                detailed: cx.client.approval,
+            };
+            let question = match host.approvals.next_question(asking) {
                 None => return,
                 Some(Ok(question)) => question,
                 Some(Err(_)) => {
@@ -319,23 +373,6 @@ impl Session {
         }
     }
 
-    /// ELI-2: the failure first, then one `userInput/cancel`.
-    fn on_user_input(&mut self, cx: &mut Cx<'_>, input: &UserInput) {
-        let Some(turn) = &self.turn else { return };
-        if turn.cancelled || turn.running().is_none() {
-            return;
-        }
-        let (id, command) = (self.id.clone(), cx.ids.uuid());
-        let params = UserInputCancel {
-            command_id: &command,
-            session_id: &id,
-            user_input_id: &input.user_input_id,
-            reason: "this client cannot show questions",
-        };
-        self.call(cx, "userInput/cancel", &params, HostCall::Forgotten);
-        self.fail_turn(cx, Failure::user_input_unsupported());
-    }
-
     /// GAP-5, GAP-7: without a turn the host is only not used again.
     fn on_lost_view(&mut self, cx: &mut Cx<'_>, failure: fn(Phase) -> Failure) {
         match &self.turn {
@@ -359,9 +396,14 @@ impl Session {
             .and_then(|params| params["itemId"].as_str().map(str::to_owned));
         match (method, item) {
             ("item/delta", Some(item)) => self.fold.lost(&item),
-            ("turn/completed" | "turn/unqueued" | "approval/requested" | "approval/updated", _)
-                if self.turn.as_ref().is_some_and(|turn| turn.running().is_some()) =>
-            {
+            (
+                "turn/completed"
+                | "turn/unqueued"
+                | "approval/requested"
+                | "approval/updated"
+                | "userInput/requested",
+                _,
+            ) if self.turn.as_ref().is_some_and(|turn| turn.running().is_some()) => {
                 let what = "Muse sent an event of the turn that cannot be read";
                 self.fail_turn(cx, Failure::protocol(Phase::Running, what));
             }
@@ -370,11 +412,14 @@ impl Session {
     }
 }
 
-/// APR-24: stale, or already resolved by its own kind.
+/// APR-24: stale by code or kind; already resolved by its kind, and by its code when no kind says
+/// otherwise.
 fn is_overtaken(error: &RpcError) -> bool {
     let kind = error.data.as_ref().and_then(|data| data.get("kind")).and_then(|kind| kind.as_str());
-    match kind {
-        Some(kind) => matches!(kind, "approvalRequirementStale" | "approvalAlreadyResolved"),
-        None => matches!(error.code, code::APPROVAL_STALE | code::APPROVAL_ALREADY_RESOLVED),
+    match (error.code, kind) {
+        (_, Some("approvalRequirementStale" | "approvalAlreadyResolved")) => true,
+        (code::APPROVAL_STALE, _) => true,
+        (code::APPROVAL_ALREADY_RESOLVED, kind) => kind.is_none(),
+        _ => false,
     }
 }

@@ -1,0 +1,75 @@
+//! What the editor said of itself in `initialize`, as far as a prompt depends on it.
+//!
+//! Invariant: a vendor key counts only with the exact number 1 (MTA-1), and only what counts is
+//! acknowledged (MTA-2).
+
+use serde_json::{Map, Value, json};
+
+use crate::acp::schema as acp;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Client {
+    /// It shows forms (ELI-2).
+    pub forms: bool,
+    /// `muse/approval` (APR-16, APR-17).
+    pub approval: bool,
+}
+
+impl Client {
+    /// Reads the capabilities of the editor.
+    #[must_use]
+    pub fn new(capabilities: &acp::ClientCapabilities) -> Self {
+        let meta = capabilities.meta.as_ref();
+        let negotiated = |key: &str| meta.and_then(|meta| meta.get(key)) == Some(&json!(1));
+        Self {
+            forms: capabilities.elicitation.as_ref().is_some_and(|kinds| kinds.supports_form()),
+            approval: negotiated("muse/approval"),
+        }
+    }
+
+    /// `_meta` of the answer to `initialize`: one entry per key that counts.
+    #[must_use]
+    pub fn acknowledgements(self) -> Option<Value> {
+        let mut meta = Map::new();
+        if self.approval {
+            meta.insert("muse/approval".to_owned(), json!({ "version": 1 }));
+        }
+        (!meta.is_empty()).then_some(Value::Object(meta))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(capabilities: Value) -> Client {
+        Client::new(&serde_json::from_value(capabilities).expect("decodes"))
+    }
+
+    #[test]
+    fn a_key_counts_with_the_number_one_only() {
+        assert!(client(json!({ "_meta": { "muse/approval": 1 } })).approval);
+        for wrong in [json!(true), json!("1"), json!(2), json!(1.5), json!(null), json!({})] {
+            let client = client(json!({ "_meta": { "muse/approval": wrong } }));
+            assert!(!client.approval);
+            assert_eq!(client.acknowledgements(), None);
+        }
+    }
+
+    /// ELI-2, SCN-UIN-08.
+    #[test]
+    fn forms_are_what_the_editor_says_it_can_show() {
+        assert!(client(json!({ "elicitation": { "form": {} } })).forms);
+        for without in [
+            json!({}),
+            json!({ "elicitation": null }),
+            json!({ "elicitation": {} }),
+            json!({ "elicitation": { "form": null } }),
+            json!({ "elicitation": { "form": false } }),
+            json!({ "elicitation": { "url": {} } }),
+        ] {
+            assert!(!client(without.clone()).forms, "{without}");
+        }
+    }
+}
