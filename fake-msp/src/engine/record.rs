@@ -205,7 +205,7 @@ mod tests {
         let event =
             Record::Event { position: 1, method: "m".into(), params: json!({}), hidden: false };
         let line = Line { session: "s".into(), sequence: 1, recorded_ms: 0, record: event }.write();
-        let later = line.replace("\"schema_version\":1,\"s", "\"schema_version\":2,\"s");
+        let later = line.replacen("\"schema_version\":1", "\"schema_version\":2", 1);
         assert_ne!(line, later);
         assert_eq!(Line::read(later.as_bytes()).map(|line| line.record), Some(Record::Unknown));
         let other = line.replace("view.event", "run.lifecycle.started");
