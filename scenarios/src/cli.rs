@@ -13,9 +13,11 @@ use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt};
 
+use crate::commands::host::HostArgs;
 use crate::commands::run::RunArgs;
 
 mod files;
+mod host;
 mod render;
 mod run;
 mod update;
@@ -31,6 +33,8 @@ pub enum Command {
     Chat(ChatOptions),
     /// `scenario run`.
     Run(RunArgs),
+    /// `scenario host`.
+    Host(HostArgs),
     /// `scenario check`, `fmt`, `explain`, `render`, `update`, `list`.
     Files(Files),
 }
@@ -116,6 +120,7 @@ const VERBS: &[(&str, &str)] = &[
     ("render", render::HELP),
     ("update", update::HELP),
     ("list", files::LIST_HELP),
+    ("host", host::HELP),
     ("help", HELP),
 ];
 
@@ -133,6 +138,7 @@ Commands:
   render  draw a run: a sequence diagram, or a page that shows where it broke
   update  take over values that the adapter says now
   list    list scenarios, or the rows of the catalogue that they prove
+  host    be the Muse host of a story, for a client of your own
   help    explain a command, for example `scenario help chat`
 
 Options:
@@ -202,6 +208,19 @@ pub fn main() -> ExitCode {
             ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
         }
         Ok(Command::Files(files)) => files::main(&files),
+        Ok(Command::Host(args)) => {
+            let (input, output) = (std::io::stdin(), std::io::stdout());
+            let errors = Box::new(std::io::stderr());
+            let mut report = std::io::stderr();
+            let code = crate::commands::host::host(
+                &args,
+                Box::new(input),
+                Box::new(output),
+                errors,
+                &mut report,
+            );
+            ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
+        }
         Err(message) => {
             let _ = writeln!(std::io::stderr(), "scenario: {message}");
             ExitCode::from(EXIT_USAGE)
@@ -228,6 +247,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             "render" => render::parse(&mut parser),
             "update" => update::parse(&mut parser),
             "list" => files::parse_list(&mut parser),
+            "host" => host::parse(&mut parser),
             "help" => parse_help(&mut parser),
             other => Err(format!("unknown command `{other}`; there are: {}", verb_names())),
         },

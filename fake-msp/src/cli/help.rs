@@ -39,10 +39,12 @@ and to serve:
   --strict                   exit code 1 when the client broke a rule
   --transcript DIR           plays a recording: DIR/transcript.ndjson, or a file, in the form of the
                              frame log; a client that says something else gets a report
+  --scenario FILE            plays the host of a story (docs/scenarios.md) with the program `scenario`
+                             beside this one; --at POINT chooses its point
 
 Environment, for clients that cannot pass flags (flags win):
   FAKE_MSP_PROFILE  FAKE_MSP_SEED  FAKE_MSP_FRAME_LOG  FAKE_MSP_FAULT  FAKE_MSP_STORE
-  FAKE_MSP_STRICT=1  FAKE_MSP_TRANSCRIPT
+  FAKE_MSP_STRICT=1  FAKE_MSP_TRANSCRIPT  FAKE_MSP_SCENARIO
   FAKE_MSP_CONTROL           a socket: serve is the pipes of an engine at its other end
 
 {WORDS_HELP}

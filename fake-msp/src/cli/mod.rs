@@ -16,6 +16,7 @@ mod redact;
 mod relay;
 mod serve;
 mod store;
+mod story;
 mod tamper;
 
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ use args::Command;
 use commands::Face;
 
 /// Environment variables that are read, for clients that cannot pass flags.
-pub const ENVIRONMENT: [&str; 8] = [
+pub const ENVIRONMENT: [&str; 9] = [
     "FAKE_MSP_PROFILE",
     "FAKE_MSP_SEED",
     "FAKE_MSP_FRAME_LOG",
@@ -35,6 +36,7 @@ pub const ENVIRONMENT: [&str; 8] = [
     "FAKE_MSP_STRICT",
     "FAKE_MSP_TRANSCRIPT",
     "FAKE_MSP_CONTROL",
+    "FAKE_MSP_SCENARIO",
 ];
 
 /// The streams of a process.
@@ -75,6 +77,11 @@ pub fn main() -> ExitCode {
 pub fn run(args: &[String], env: &BTreeMap<String, String>, streams: Streams) -> u8 {
     let Streams { stdin, stdin_is_terminal, mut stdout, mut stderr } = streams;
     let command = match args::parse(args, env, stdin_is_terminal) {
+        Ok(Command::Serve(options)) if options.scenario.is_some() => {
+            drop((stdin, stdout));
+            let Some(story) = &options.scenario else { return 2 };
+            return story::hand_over(&options, story, &mut stderr);
+        }
         #[cfg(unix)]
         Ok(Command::Serve(_)) if env.contains_key(relay::VARIABLE) => {
             // It reads and writes its own streams: it has to close them while the process lives.

@@ -45,7 +45,7 @@ pub(super) fn serve(
     stdout: Box<dyn Write>,
     mut stderr: Box<dyn Write>,
 ) -> u8 {
-    let ServeOptions { common, strict, transcript } = options;
+    let ServeOptions { common, strict, transcript, scenario: _ } = options;
     let transcript = match transcript.as_deref().map(read_transcript).transpose() {
         Ok(transcript) => transcript,
         Err(text) => {

@@ -6,6 +6,7 @@
 pub mod check;
 pub mod explain;
 pub mod fmt;
+pub mod host;
 pub mod input;
 pub mod list;
 pub mod render;

@@ -13,10 +13,12 @@ pub mod pattern;
 mod play;
 pub mod render;
 pub mod report;
+mod solo;
 mod trail;
 pub mod transcript;
 pub mod watch;
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
@@ -185,19 +187,10 @@ pub fn run_point(
     point: &Point,
     options: Options,
 ) -> Result<Run, String> {
-    let profile = options.profile.map_or_else(|| profile_for(file), Ok)?;
+    let setting = setting(file, options)?;
     if let Some(reason) = options.stage.refuses(file) {
         return Err(reason);
     }
-    let setting = Setting {
-        profile,
-        mode: Mode::Scripted,
-        staged: staged(file),
-        asked: asked(file),
-        seed: options.seed,
-        pipe: options.pipe,
-        missing: None,
-    };
     let mut stage: Box<dyn Stage> = match options.stage {
         StageKind::Pipe => Box::new(
             Pipe::new(setting, config(file))
@@ -223,6 +216,56 @@ pub fn run_point(
         Some(failure)
     });
     Ok(Run { transcript, failure })
+}
+
+/// Plays the host lanes of one point against the client at the other end of the streams.
+///
+/// # Errors
+/// When the file cannot be played so; the text says why.
+pub fn run_host(
+    file: &File,
+    axes: &[Axis<'_>],
+    point: &Point,
+    options: Options,
+    (input, output, errors): (Box<dyn Read + Send>, Box<dyn Write>, Box<dyn Write>),
+) -> Result<HostRun, String> {
+    if let Some(reason) = solo::refuses(file) {
+        return Err(reason);
+    }
+    let setting = setting(file, options)?;
+    let mut stage = crate::stage::solo::Solo::new(setting, input, output, errors);
+    let mut play = Play::new(file, axes, point, &mut stage);
+    let failure = play.host_lanes().err();
+    let host = play.stage.hosts().remove(0);
+    let code = host.exit().and_then(|exit| exit.code).unwrap_or(0);
+    Ok(HostRun {
+        failure,
+        findings: host.with(|process| process.findings()),
+        code: u8::try_from(code).unwrap_or(1),
+    })
+}
+
+/// What came of [`run_host`].
+#[derive(Debug)]
+pub struct HostRun {
+    /// Where the client departed from the story.
+    pub failure: Option<Failure>,
+    /// Rules that the client broke, without content.
+    pub findings: Vec<String>,
+    /// The code that the host's process ends with.
+    pub code: u8,
+}
+
+fn setting(file: &File, options: Options) -> Result<Setting, String> {
+    Ok(Setting {
+        profile: options.profile.map_or_else(|| profile_for(file), Ok)?,
+        mode: Mode::Scripted,
+        staged: staged(file),
+        asked: asked(file),
+        seed: options.seed,
+        pipe: options.pipe,
+        missing: None,
+    })
 }
 
 fn ending(play: &mut Play<'_>) -> watch::Ending {

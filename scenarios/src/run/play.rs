@@ -33,6 +33,8 @@ pub(super) struct Play<'a> {
     pub(super) last_matched: Option<u32>,
     /// The host lied somewhere.
     pub(super) lied: bool,
+    /// Only the host lanes are played ([`super::solo`]).
+    pub(super) solo: bool,
     /// The editor's session, for what a line leaves unsaid.
     session: Option<Value>,
     next_id: u64,
@@ -78,6 +80,7 @@ impl<'a> Play<'a> {
             transcript: Transcript::default(),
             last_matched: None,
             lied: false,
+            solo: false,
             session: None,
             next_id: 0,
             partial: Vec::new(),
@@ -95,23 +98,32 @@ impl<'a> Play<'a> {
     pub(super) fn timeline(&mut self) -> Result<(), Failure> {
         let steps: Vec<&Step> = self.file.timeline().collect();
         for (index, step) in steps.iter().enumerate() {
+            if self.solo && !super::solo::plays(step) {
+                continue;
+            }
             self.begin(index);
             match step {
                 Step::Act(act) => self.act(act)?,
                 Step::ActRace(race) => {
                     let order =
                         self.races.next().unwrap_or_else(|| (0..race.lines.len()).collect());
-                    for index in order {
-                        self.act(&race.lines[index])?;
+                    for act in order.into_iter().filter_map(|index| race.lines.get(index)) {
+                        if !self.solo || act.lane.is_host() {
+                            self.act(act)?;
+                        }
                     }
                 }
                 Step::Expect(expect) => {
                     self.settle();
-                    self.expect(expect)?;
+                    if self.solo { self.await_line(expect) } else { self.expect(expect) }?;
                 }
                 Step::ExpectRace(race) => {
                     self.settle();
-                    self.expect_race(&race.lines)?;
+                    if self.solo {
+                        self.await_race(&race.lines)
+                    } else {
+                        self.expect_race(&race.lines)
+                    }?;
                 }
                 Step::After(after) => {
                     self.settle();
@@ -140,6 +152,11 @@ impl<'a> Play<'a> {
         }
         self.begin(usize::MAX);
         self.settle();
+        self.nothing_left()
+    }
+
+    /// DSL-7.
+    pub(super) fn nothing_left(&self) -> Result<(), Failure> {
         match self.left() {
             None => Ok(()),
             Some(left) => {

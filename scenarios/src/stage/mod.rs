@@ -11,6 +11,7 @@ pub mod pipe;
 #[cfg(target_os = "linux")]
 pub mod proc;
 pub mod sim;
+pub mod solo;
 pub mod world;
 
 use std::time::Duration;
@@ -70,6 +71,12 @@ pub trait Stage {
 
     /// Runs everything that can run without time passing.
     fn settle(&mut self);
+
+    /// Waits for something that comes by itself. False: nothing can, which is so at once on every stage that
+    /// is at rest.
+    fn more(&mut self) -> bool {
+        false
+    }
 
     /// Moves time, firing what is due in order. Settles before and after.
     fn advance(&mut self, by: Duration, landing: Landing);

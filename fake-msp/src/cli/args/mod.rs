@@ -49,6 +49,17 @@ pub(super) struct ServeOptions {
     pub(super) strict: bool,
     /// A recording to play instead of the model.
     pub(super) transcript: Option<String>,
+    /// A story to play on the model.
+    pub(super) scenario: Option<Story>,
+}
+
+/// What `scenario host` is told.
+#[derive(Debug)]
+pub(super) struct Story {
+    pub(super) file: String,
+    pub(super) at: Option<String>,
+    /// Only when it was said.
+    pub(super) profile: Option<&'static str>,
 }
 
 /// What to export, and where to.
@@ -134,7 +145,12 @@ fn serve(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, Str
         Some(version) => find_profile(version)?,
         None => Profile::newest(),
     };
-    let own_only = [Flag::switch("--strict"), Flag::value("--transcript", "DIR")];
+    let own_only = [
+        Flag::switch("--strict"),
+        Flag::value("--transcript", "DIR"),
+        Flag::value("--scenario", "FILE"),
+        Flag::value("--at", "POINT"),
+    ];
     let host = profile.serve_flags.iter().map(|(line, _)| Flag::of_help_line(line));
     let table: Vec<Flag> = host.chain(OWN).chain(own_only).chain(HELP).collect();
     let given = flags::read("serve", &table, args)?;
@@ -170,7 +186,29 @@ fn serve(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, Str
         Some("1") => true,
         Some(other) => return Err(format!("serve: FAKE_MSP_STRICT `{other}`: allowed are 0, 1")),
     };
-    Ok(Command::Serve(Box::new(ServeOptions { common, strict, transcript })))
+    let scenario = given.value("--scenario").or_else(|| from_env(env, "FAKE_MSP_SCENARIO"));
+    if scenario.is_none() && given.has("--at") {
+        return Err("serve: --at names a point of a story: it needs --scenario FILE".into());
+    }
+    let other = [
+        (transcript.is_some(), "--transcript"),
+        (has_levers, "the levers"),
+        (common.store.is_some(), "--store"),
+        (common.frame_log.is_some(), "--frame-log"),
+    ];
+    if scenario.is_some()
+        && let Some((_, what)) = other.iter().find(|(is_there, _)| *is_there)
+    {
+        return Err(format!("serve: --scenario plays what the story says; leave {what} out"));
+    }
+    // The story's `hosts` may ask for another generation than the newest: unsaid stays unsaid.
+    let named = early_profile(args).or_else(|| from_env(env, "FAKE_MSP_PROFILE"));
+    let scenario = scenario.map(|file| Story {
+        file: file.to_owned(),
+        at: given.value("--at").map(str::to_owned),
+        profile: named.map(|_| common.profile.version),
+    });
+    Ok(Command::Serve(Box::new(ServeOptions { common, strict, transcript, scenario })))
 }
 
 fn export(args: &[String], env: &BTreeMap<String, String>) -> Result<Command, String> {
