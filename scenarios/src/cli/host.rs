@@ -27,7 +27,7 @@ Exit codes:
   6 the client departed from the story; stderr says where
 
 Example:
-  my-client --muse 'scenario host scenarios/corpus/cancel/twice.scn'
+  scenario host scenarios/corpus/cancel/twice.scn    as the command that your client starts
 ";
 
 const OPTIONS: &str = "--at, --seed, --profile, --strict, --help";
