@@ -168,7 +168,9 @@ impl Process {
             };
             // The engine counts in milliseconds and must not be asked too early.
             let at = tokio::time::Instant::now() + due.saturating_sub(now);
-            let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(at)));
+            let timer = self.timer.get_or_insert_with(|| {
+                Box::pin(tokio::time::sleep_until(at)) // allow-sleep: the engine's virtual timer
+            });
             if timer.deadline() != at {
                 timer.as_mut().reset(at);
             }
