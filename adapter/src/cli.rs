@@ -25,6 +25,7 @@ Environment:
   MUSE_CODE_ACP_BACKEND              `sdk` (the default)
   MUSE_CODE_ACP_STARTUP_TIMEOUT_MS   budget to start Muse, and again to open the session [120000]
   MUSE_CODE_ACP_SUBMIT_TIMEOUT_MS    budget until Muse acknowledges a prompt [30000]
+  MUSE_CODE_ACP_STALL_MS             how long Muse may wait for a decision without moving [10000]
   META_API_KEY                       credential that Muse uses
   MUSE_AGENT_LOGS                    folder for agent.log
   RUST_LOG                           what is logged, for example `debug` [stderr: warn, file: info]
@@ -135,7 +136,22 @@ fn config(redactor: Arc<Redactor>) -> Config {
             }
         }
     }
+    const STALL: &str = "MUSE_CODE_ACP_STALL_MS";
+    if let Some(value) = std::env::var_os(STALL) {
+        config.stall = stall(value.to_str(), config.stall);
+    }
     config
+}
+
+/// STL-1: here an unusable value keeps the default.
+fn stall(value: Option<&str>, default: Duration) -> Duration {
+    value.and_then(milliseconds).unwrap_or_else(|| {
+        tracing::warn!(
+            code = "stall-variable",
+            "MUSE_CODE_ACP_STALL_MS is no whole number from 1 to 2147483647; keeping the default"
+        );
+        default
+    })
 }
 
 /// PROC-10: digits only, 1..=2147483647.
@@ -183,6 +199,16 @@ fn delegate(arguments: &[OsString]) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// STL-1 (SCN-WDG-08).
+    #[test]
+    fn a_stall_bound_that_is_no_number_keeps_the_default() {
+        let default = Duration::from_secs(10);
+        assert_eq!(stall(Some("250"), default), Duration::from_millis(250));
+        for wrong in [Some("0"), Some("-5"), Some("soon"), Some(""), None] {
+            assert_eq!(stall(wrong, default), default, "{wrong:?}");
+        }
+    }
 
     #[test]
     fn a_budget_is_a_whole_number_of_milliseconds() {

@@ -37,6 +37,8 @@ pub struct Agent {
     sessions: IndexMap<SessionId, Session>,
     /// `session/new` and `authenticate` requests that wait for an effect.
     waiting: BTreeMap<EffectId, Waiting>,
+    /// [`Input::EditorStalled`].
+    editor_stalled: bool,
     shutdown: bool,
     exited: bool,
     counters: Counters,
@@ -60,6 +62,7 @@ impl Agent {
             client: Client::default(),
             sessions: IndexMap::new(),
             waiting: BTreeMap::new(),
+            editor_stalled: false,
             shutdown: false,
             exited: false,
             counters: Counters::default(),
@@ -86,7 +89,10 @@ impl Agent {
             }
             Input::Effect(effect, result) => self.on_effect(now, ids, effect, result),
             Input::Timer => {
-                let due = |session: &Session| session.deadline().is_some_and(|at| at <= now);
+                let (stall, stalled) = (self.config.stall, self.editor_stalled);
+                let due = |session: &Session| {
+                    session.deadline(stall, stalled).is_some_and(|at| at <= now)
+                };
                 let due: Vec<SessionId> = self
                     .sessions
                     .iter()
@@ -95,6 +101,13 @@ impl Agent {
                     .collect();
                 for id in due {
                     self.with_session(now, ids, &id, Session::on_timer);
+                }
+            }
+            Input::EditorStalled(stalled) => {
+                self.editor_stalled = stalled;
+                let all: Vec<SessionId> = self.sessions.keys().cloned().collect();
+                for id in all {
+                    self.with_session(now, ids, &id, Session::on_editor_stalled);
                 }
             }
         }
@@ -113,7 +126,8 @@ impl Agent {
     /// The earliest instant at which [`Input::Timer`] has something to do.
     #[must_use]
     pub fn deadline(&self) -> Option<Tick> {
-        self.sessions.values().filter_map(Session::deadline).min()
+        let (stall, stalled) = (self.config.stall, self.editor_stalled);
+        self.sessions.values().filter_map(|session| session.deadline(stall, stalled)).min()
     }
 
     /// Questions that the editor has not answered.
@@ -455,6 +469,7 @@ impl Agent {
             client: self.client,
             out: &mut self.out,
             editor: &mut self.editor,
+            editor_stalled: self.editor_stalled,
             counters: &mut self.counters,
         };
         match catch_unwind(AssertUnwindSafe(|| act(session, &mut cx))) {

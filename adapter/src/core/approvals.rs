@@ -8,6 +8,7 @@
 
 use super::choices::{denial, kind, option};
 use super::permission::{Asking, request};
+use super::stall::{Stage, Waiting};
 use crate::acp::schema as acp;
 use crate::msp::approval::{ApprovalUpdate, Resolved};
 use crate::msp::{Approval, ApprovalId, Choice, Requirement};
@@ -16,6 +17,8 @@ use indexmap::IndexMap;
 /// Approvals of one host that are kept, open or settled. Above it the turn fails: no person answers
 /// this many.
 pub const APPROVALS_MAX: usize = 4096;
+
+const REQUESTED: &str = "approval/requested";
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -33,6 +36,26 @@ struct Entry {
     /// Stage of the question that is open at the editor.
     dialog: Option<u64>,
     resolved: bool,
+    /// The host's last frame about it, for the evidence of a stall (STL-6).
+    frame: &'static str,
+}
+
+/// The key of a question: an approval and its stage (PO-12).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Which approval.
+    pub approval: ApprovalId,
+    /// Which stage.
+    pub source_index: u64,
+}
+
+/// What the editor answered to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This option.
+    Selected(String),
+    /// None: the dialog was dismissed.
+    Dismissed,
 }
 
 /// One `session/request_permission` to send.
@@ -74,6 +97,7 @@ impl Approvals {
                 > entry.view.current_requirement_id.source_index;
             if newer && !entry.resolved {
                 entry.view = view;
+                entry.frame = REQUESTED;
             }
             return Ok(());
         }
@@ -83,7 +107,7 @@ impl Approvals {
         if self.entries.len() >= APPROVALS_MAX {
             return Err(TooManyApprovals);
         }
-        let entry = Entry { asked: None, dialog: None, resolved: false, view };
+        let entry = Entry { asked: None, dialog: None, resolved: false, frame: REQUESTED, view };
         self.entries.insert(entry.view.approval_id.clone(), entry);
         Ok(())
     }
@@ -96,6 +120,7 @@ impl Approvals {
         if entry.resolved || behind {
             return;
         }
+        entry.frame = "approval/updated";
         entry.view.current_requirement_id = update.current_requirement_id;
         entry.view.available_choices = update.available_choices;
         if let Some(subject) = update.subject {
@@ -144,6 +169,34 @@ impl Approvals {
         self.entries.values().any(|entry| !entry.resolved)
     }
 
+    /// Whether this stage is still the one that is open.
+    #[must_use]
+    pub fn is_open(&self, asked: &Asked) -> bool {
+        self.entries.get(&asked.approval).is_some_and(|entry| {
+            let current = &entry.view.current_requirement_id;
+            !entry.resolved && current.source_index == asked.source_index
+        })
+    }
+
+    /// The host's list of what is open, asked for because `asked` was refused as stale (PO-10). Stages
+    /// only move forward here too; `asked` is settled when the list does not have it.
+    ///
+    /// # Errors
+    /// As [`Approvals::requested`].
+    pub fn reread(&mut self, asked: &Asked, open: Vec<Approval>) -> Result<(), TooManyApprovals> {
+        if !open.iter().any(|approval| approval.approval_id == asked.approval) {
+            self.resolved(&asked.approval);
+        }
+        open.into_iter().try_for_each(|approval| self.requested(approval))
+    }
+
+    /// What waits for a decision and is not in front of the person (STL-1).
+    #[must_use]
+    pub fn waiting(&self) -> Vec<Waiting> {
+        let idle = |entry: &&Entry| !entry.resolved && entry.dialog.is_none();
+        self.entries.values().filter(idle).map(Entry::waiting).collect()
+    }
+
     /// The next question of this turn, marked as asked. Call until `None`.
     ///
     /// # Errors
@@ -165,8 +218,16 @@ impl Approvals {
         }))
     }
 
+    /// The decision that an answer stands for.
+    pub fn answer(&mut self, asked: &Asked, answer: &Answer) -> Decision {
+        match answer {
+            Answer::Selected(option) => self.selected(&asked.approval, asked.source_index, option),
+            Answer::Dismissed => self.dismissed(&asked.approval, asked.source_index),
+        }
+    }
+
     /// The editor chose an option.
-    pub fn selected(&mut self, approval: &ApprovalId, source_index: u64, option: &str) -> Decision {
+    fn selected(&mut self, approval: &ApprovalId, source_index: u64, option: &str) -> Decision {
         self.answered(approval, source_index, |choices| {
             let offered = choices.iter().find(|choice| choice.choice_id.as_str() == option);
             // A choice that was not shown because its word is unknown cannot be chosen either.
@@ -175,7 +236,7 @@ impl Approvals {
     }
 
     /// The editor dismissed the dialog: the host's own way to say no (APR-21).
-    pub fn dismissed(&mut self, approval: &ApprovalId, source_index: u64) -> Decision {
+    fn dismissed(&mut self, approval: &ApprovalId, source_index: u64) -> Decision {
         self.answered(approval, source_index, |choices| denial(choices).ok_or(Decision::NoDenial))
     }
 
@@ -201,6 +262,20 @@ impl Approvals {
 }
 
 impl Entry {
+    fn waiting(&self) -> Waiting {
+        let view = &self.view;
+        let stages = view.subject.as_ref().map_or(&[][..], |subject| &subject.stages);
+        let current = stages.iter().find(|s| s.requirement_id == view.current_requirement_id);
+        let stage = Stage {
+            source_index: view.current_requirement_id.source_index,
+            choices: view.available_choices.iter().map(|c| c.choice_id.as_str().into()).collect(),
+            resolutions: stages.iter().map(|stage| stage.resolution.kind.clone()).collect(),
+            position: current.and_then(|stage| Some((stage.position?, stage.total_stages?))),
+        };
+        let id = view.approval_id.as_str().to_owned();
+        Waiting { id, frame: self.frame, stage: Some(stage) }
+    }
+
     fn is_due(&self) -> bool {
         let current = self.view.current_requirement_id.source_index;
         !self.resolved && self.dialog.is_none() && self.asked.is_none_or(|asked| current > asked)

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::gap::{PAGE_BUDGET, Trouble};
 use super::io::{HostEnd, ResolveError};
 use super::redact::Redactor;
+use super::stall::Waiting;
 use crate::msp::event::TurnError;
 use crate::wire::RpcError;
 
@@ -298,13 +300,62 @@ impl Failure {
         Self { msp_code: Some(code), ..failure }
     }
 
-    /// GAP-5: part of the host's output was dropped and cannot be fetched.
+    /// GAP-5: part of the host's output was dropped and cannot be fetched. The reason is one of the
+    /// contract's words and what happened; no text of the host is told.
     #[must_use]
-    pub fn gap(phase: Phase) -> Self {
-        let message = "Muse dropped part of its output for this connection, and this version of \
-                       the adapter cannot fetch it again; reload the session"
-            .to_owned();
-        Self::new("viewGapUnrecoverable", Source::Transport, phase, message)
+    pub fn gap(phase: Phase, trouble: &Trouble) -> Self {
+        let (reason, what) = match trouble {
+            Trouble::Marker => ("pageFailed", "it did not say which part".to_owned()),
+            Trouble::Unavailable => ("pageFailed", "it cannot serve the session's view".to_owned()),
+            Trouble::Refused(code) => {
+                ("pageFailed", format!("it refused view/page with code {code}"))
+            }
+            Trouble::Unusable => ("pageFailed", "its answer to view/page is unusable".to_owned()),
+            Trouble::Foreign => ("pageFailed", "a page held another session's events".to_owned()),
+            Trouble::Stalled => ("pageStalled", "its pages lead nowhere".to_owned()),
+            Trouble::Slow => (
+                "pageStalled",
+                format!("it did not answer view/page within {} ms", PAGE_BUDGET.as_millis()),
+            ),
+            Trouble::TooMuch => ("pageStalled", "the missing part is too large".to_owned()),
+            Trouble::NoConnection => ("noConnection", "it ended before that".to_owned()),
+        };
+        let message = format!(
+            "Muse dropped part of its output for this connection and it could not be fetched again \
+             ({reason}: {what}); reload the session"
+        );
+        let failure = Self::new("viewGapUnrecoverable", Source::Transport, phase, message);
+        let msp_code = if let Trouble::Refused(code) = trouble { Some(*code) } else { None };
+        Self { msp_code, ..failure }
+    }
+
+    /// STL-6, STL-8: the host waits for a decision and does not move.
+    #[must_use]
+    pub fn stalled(waiting: &Waiting, waited: Duration, redactor: &Redactor) -> Self {
+        let id = super::redact::cut(&redactor.clean(&waiting.id), 128);
+        let what = match &waiting.stage {
+            None => format!("user input {id}"),
+            Some(stage) => {
+                let place = stage.position.map_or(String::new(), |(position, total)| {
+                    format!(", stage {position} of {total}")
+                });
+                let kinds: Vec<&str> = stage.resolutions.iter().map(|kind| word(kind)).collect();
+                let kinds = if kinds.is_empty() {
+                    "no stages reported".to_owned()
+                } else {
+                    format!("stage resolutions {}", kinds.join(", "))
+                };
+                format!("approval {id}, requirement {}{place}; {kinds}", stage.source_index)
+            }
+        };
+        let message = format!(
+            "Muse has waited {} s for a decision that the adapter did not make: {what}; last frame \
+             {}. Reload the session, and report the version of Muse if it happens again",
+            Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX))
+                .as_secs_f64(),
+            waiting.frame,
+        );
+        Self::new("interactionStalled", Source::Adapter, Phase::Running, message)
     }
 
     /// VEV: the host unloaded the session under a running turn.
@@ -357,6 +408,12 @@ impl Failure {
         };
         RpcError::new(code, self.message.clone()).with_data(json!({ "failure": failure }))
     }
+}
+
+/// A word of the host's vocabulary; anything else is not repeated.
+fn word(text: &str) -> &str {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if text.len() <= 32 && !text.is_empty() && text.bytes().all(plain) { text } else { "unknown" }
 }
 
 /// FAIL-14.
@@ -445,7 +502,7 @@ mod tests {
                 "protocolViolation transport submitting possiblySubmitted unknown -32603",
             ),
             (
-                Failure::gap(Phase::Running),
+                Failure::gap(Phase::Running, &Trouble::Stalled),
                 "viewGapUnrecoverable transport running possiblySubmitted unknown -32603",
             ),
             (

@@ -136,6 +136,13 @@ impl Fold {
         }
     }
 
+    /// Events of open items may have been lost (GAP-3).
+    pub fn lost_all(&mut self) {
+        for entry in self.items.values_mut().filter(|entry| entry.open) {
+            entry.streaming = false;
+        }
+    }
+
     /// When [`Fold::flush`] is due.
     #[must_use]
     pub fn flush_at(&self) -> Option<Tick> {

@@ -55,6 +55,8 @@ pub enum Input<'a> {
     Effect(EffectId, EffectResult),
     /// [`crate::core::Agent::deadline`] has passed.
     Timer,
+    /// More waits for the editor than it takes, so hosts are not read (true), or they are read again.
+    EditorStalled(bool),
 }
 
 /// How a host process ended.
@@ -182,6 +184,8 @@ pub struct Config {
     pub startup: Duration,
     /// Budget of the acknowledgement (DL-3).
     pub submit: Duration,
+    /// How long the host may wait for a decision without moving (STL-1).
+    pub stall: Duration,
     /// A timeout variable holds no valid value: no host is started (PROC-10).
     pub invalid_timeout: Option<&'static str>,
     /// Removes secrets from texts (FAIL-20).
@@ -195,6 +199,7 @@ impl Default for Config {
         Self {
             startup: Duration::from_millis(120_000),
             submit: Duration::from_millis(30_000),
+            stall: Duration::from_millis(10_000),
             invalid_timeout: None,
             redactor: Arc::default(),
             executable: None,

@@ -18,12 +18,14 @@ pub mod failure;
 pub mod features;
 pub mod fold;
 pub mod form;
+pub mod gap;
 pub mod io;
 pub mod permission;
 pub mod present;
 pub mod questions;
 pub mod redact;
 pub mod session;
+pub mod stall;
 pub mod text;
 pub mod turn;
 

@@ -9,6 +9,7 @@
 use indexmap::IndexMap;
 
 use super::form::Form;
+use super::stall::Waiting;
 use crate::acp::schema as acp;
 use crate::msp::user_input::{Answer, UserInput};
 use crate::msp::{TurnId, UserInputId};
@@ -109,6 +110,17 @@ impl Questions {
     #[must_use]
     pub fn has_pending(&self) -> bool {
         self.entries.values().any(|entry| !matches!(entry.state, State::Settled))
+    }
+
+    /// What was answered and the host has not settled (STL-9). One that waits behind an open form is not
+    /// the host's fault.
+    pub fn waiting(&self) -> impl Iterator<Item = Waiting> {
+        let handled = self.entries.iter().filter(|(_, one)| matches!(one.state, State::Handled));
+        handled.map(|(id, _)| Waiting {
+            id: id.as_str().to_owned(),
+            frame: "userInput/requested",
+            stage: None,
+        })
     }
 
     /// What this turn has to show now. Call until `None`; another form follows when this one is closed.

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
+use super::approvals::Asked;
 use super::failure::{Failure, Phase};
 use super::io::{Resolved, Tick};
 use crate::msp::command::InputPart;
@@ -63,8 +64,8 @@ pub enum Stage {
     Submitted { command: String, held: Held },
     /// Acknowledged.
     Running { turn: TurnId },
-    /// Ended well; the host is asked for a title.
-    Titling,
+    /// Ended well; the host is asked for a title. `read`: only a hole in the view is still to be filled.
+    Titling { turn: TurnId, read: bool },
     /// The host's output ended; its exit code may say why.
     AwaitingExit { failure: Box<Failure> },
 }
@@ -78,8 +79,18 @@ impl Turn {
             Stage::Opening { preparing: false, .. } => Phase::Initializing,
             Stage::Opening { preparing: true, .. } => Phase::Preparing,
             Stage::Submitted { .. } => Phase::Submitting,
-            Stage::Running { .. } | Stage::Titling => Phase::Running,
+            Stage::Running { .. } | Stage::Titling { .. } => Phase::Running,
             Stage::AwaitingExit { failure } => failure.phase(),
+        }
+    }
+
+    /// The turn whose items are shown: also while its title is read, when a hole before its end is
+    /// filled (DEC-6).
+    #[must_use]
+    pub fn shown(&self) -> Option<&TurnId> {
+        match &self.stage {
+            Stage::Running { turn } | Stage::Titling { turn, .. } => Some(turn),
+            _ => None,
         }
     }
 
@@ -102,8 +113,7 @@ pub struct Held {
 
 impl Held {
     /// Keeps an event. False: a bound is reached.
-    pub fn keep(&mut self, method: &str, params: Option<&RawValue>) -> bool {
-        let Some(params) = params else { return true };
+    pub fn keep(&mut self, method: &str, params: &RawValue) -> bool {
         self.bytes += method.len() + params.get().len();
         self.events.push((method.to_owned(), params.to_owned()));
         self.bytes <= HELD_BYTES_MAX && self.events.len() <= HELD_EVENTS_MAX
@@ -135,7 +145,21 @@ pub enum HostCall {
     /// Cancellation of this generation's turn.
     TurnCancel(u64),
     /// A decision of this generation.
-    Decide(u64),
+    Decide {
+        /// Of which turn.
+        generation: u64,
+        /// What was decided.
+        asked: Asked,
+    },
+    /// What is open, after a refusal as stale.
+    Pending {
+        /// Of which turn.
+        generation: u64,
+        /// What was refused.
+        asked: Asked,
+    },
+    /// A page of this walk.
+    Page(u64),
     /// An answer or a cancellation of a question, of this generation.
     Reply(u64, crate::msp::UserInputId),
     /// Title after this generation's turn.

@@ -147,6 +147,14 @@ pub struct Resolved {
     pub stage_evidence: Vec<Stage>,
 }
 
+/// The answer to `approval/listPending` (msp APR-22).
+#[derive(Clone, Debug, Deserialize)]
+pub struct Pending {
+    /// What is open, complete.
+    #[serde(deserialize_with = "lenient::elements")]
+    pub approvals: Vec<Approval>,
+}
+
 /// `approval/updated`: what is open now.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::approval::{Approval, ApprovalUpdate, Resolved};
-use super::id::{SessionId, TurnId, UserInputId};
+use super::id::{TurnId, UserInputId};
 use super::item::Item;
 use super::lenient;
 use super::user_input::UserInput;
@@ -34,8 +34,6 @@ pub enum Event<'a> {
     UserInput(Box<UserInput>),
     /// `userInput/settled`.
     UserInputSettled(UserInputId),
-    /// `view/gap`: events were dropped for this connection.
-    Gap,
     /// `session/closed`: the host unloaded the session.
     SessionClosed,
     /// Known or not, without a consumer: counts as activity (TOL-6).
@@ -149,17 +147,25 @@ struct UserInputParams {
     user_input_id: UserInputId,
 }
 
-/// The session that a notification names. Frames for other sessions are not ours (TOL-20).
+/// Whether [`decode`] makes anything of a method (§24).
 #[must_use]
-pub fn session_of(params: Option<&RawValue>) -> Option<SessionId> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Named<'a> {
-        #[serde(borrow)]
-        session_id: Cow<'a, str>,
-    }
-    let named: Named<'_> = serde_json::from_str(params?.get()).ok()?;
-    Some(SessionId::from(&*named.session_id))
+pub fn is_consumed(method: &str) -> bool {
+    matches!(
+        method,
+        "item/delta"
+            | "item/started"
+            | "item/updated"
+            | "item/completed"
+            | "turn/started"
+            | "turn/completed"
+            | "turn/unqueued"
+            | "approval/requested"
+            | "approval/updated"
+            | "approval/resolved"
+            | "userInput/requested"
+            | "userInput/settled"
+            | "session/closed"
+    )
 }
 
 /// Decodes one notification.
@@ -182,7 +188,6 @@ pub fn decode<'a>(method: &str, params: Option<&'a RawValue>) -> Event<'a> {
             "userInput/requested" => serde_json::from_str(raw).map(Event::UserInput),
             "userInput/settled" => serde_json::from_str(raw)
                 .map(|params: UserInputParams| Event::UserInputSettled(params.user_input_id)),
-            "view/gap" => Ok(Event::Gap),
             "session/closed" => Ok(Event::SessionClosed),
             _ => Ok(Event::Ignored),
         };

@@ -12,6 +12,7 @@ pub mod id;
 pub mod item;
 mod lenient;
 pub mod user_input;
+pub mod view;
 
 pub use approval::{Approval, Choice, Requirement, Stage};
 pub use event::{Event, Terminal};

@@ -47,6 +47,8 @@ pub struct Driver<W> {
     editor_framer: Framer,
     editor_out: Option<Pin<Box<dyn AsyncWrite>>>,
     outbox: Outbox,
+    /// What the agent was told last.
+    editor_stalled: bool,
     signal: Option<BoxFuture<()>>,
     hosts: BTreeMap<HostId, HostIo>,
     effects: Vec<(EffectId, BoxFuture<EffectResult>)>,
@@ -76,6 +78,7 @@ impl<W: World> Driver<W> {
             editor_framer: Framer::new(EDITOR_LINE_MAX),
             editor_out: Some(Box::pin(output)),
             outbox: Outbox::default(),
+            editor_stalled: false,
             signal: Some(Box::pin(signal)),
             hosts: BTreeMap::new(),
             effects: Vec::new(),
@@ -103,6 +106,7 @@ impl<W: World> Driver<W> {
                 self.feed(input);
                 moved = true;
             }
+            self.tell_backlog();
             moved |= self.poll_timers(cx);
             moved |= self.poll_output(cx);
             if self.is_done() {
@@ -210,6 +214,14 @@ impl<W: World> Driver<W> {
 
     fn agent_deadline(&self) -> Option<Instant> {
         self.agent.deadline().map(|at| self.start + at.0)
+    }
+
+    /// PO-19: a host that is not read is not late.
+    fn tell_backlog(&mut self) {
+        let stalled = self.outbox.bytes() >= EDITOR_BACKLOG_HIGH;
+        if std::mem::replace(&mut self.editor_stalled, stalled) != stalled {
+            self.feed(Input::EditorStalled(stalled));
+        }
     }
 
     fn poll_timers(&mut self, cx: &mut Context<'_>) -> bool {

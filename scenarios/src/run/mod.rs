@@ -299,8 +299,7 @@ fn config(file: &File) -> Config {
         match budget.key {
             BudgetKey::Startup => config.startup = budget.value,
             BudgetKey::Submit => config.submit = budget.value,
-            // Of the stall bound, which this version of the adapter does not have yet.
-            BudgetKey::Stall => {}
+            BudgetKey::Stall => config.stall = budget.value,
         }
     }
     config

@@ -255,7 +255,16 @@ impl Watch {
     }
 
     fn host_sent(&mut self, entry: &Entry) {
-        let params = &entry.frame["params"];
+        // A page tells what was not delivered (GAP-1): it is said too.
+        for event in entry.frame["result"]["events"].as_array().into_iter().flatten() {
+            self.said(event);
+        }
+        self.said(&entry.frame);
+    }
+
+    /// A notification, or an event as a page holds it.
+    fn said(&mut self, frame: &Value) {
+        let params = &frame["params"];
         let item = &params["item"];
         if let (Some(id), Some(text), "agentMessage") = (
             item["itemId"].as_str(),
@@ -275,7 +284,7 @@ impl Watch {
         }
         let field = params.get("field").and_then(Value::as_str).unwrap_or("text");
         if let (Some("item/delta"), "text", Some(id), Some(delta)) =
-            (entry.method(), field, params["itemId"].as_str(), params["delta"].as_str())
+            (frame["method"].as_str(), field, params["itemId"].as_str(), params["delta"].as_str())
             && !self.state.whole.contains(id)
         {
             let texts = self.state.said.entry(id.to_owned()).or_default();

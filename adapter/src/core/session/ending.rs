@@ -6,6 +6,7 @@ use serde_json::json;
 use super::{Closing, Cx, Host, IDLE_EXPIRY, ROTATE_AFTER, Session, Slot};
 use crate::acp::update;
 use crate::core::failure::{Failure, Phase};
+use crate::core::gap::Trouble;
 use crate::core::io::{HostEnd, HostId, Output};
 use crate::core::turn::{CANCEL_GRACE, EXIT_GRACE, HostCall, Stage, TITLE_BUDGET, Turn};
 use crate::msp::command::{SessionRead, SessionResult, TurnCancel};
@@ -51,15 +52,17 @@ impl Session {
     /// TRN-10: one bounded read; whatever it gives, the turn has ended well.
     fn read_title(&mut self, cx: &mut Cx<'_>) {
         let Some(turn) = &mut self.turn else { return };
-        turn.stage = Stage::Titling;
+        let Stage::Running { turn: native } = &turn.stage else { return };
+        turn.stage = Stage::Titling { turn: native.clone(), read: false };
         turn.deadline = Some(cx.now.after(TITLE_BUDGET));
         let (id, generation) = (self.id.clone(), turn.generation);
         let params = SessionRead { session_id: &id, exclude_items: true };
         self.call(cx, "session/read", &params, HostCall::Title(generation));
+        self.watch(cx);
     }
 
     pub(super) fn on_title(&mut self, cx: &mut Cx<'_>, outcome: Outcome<'_>) {
-        if !matches!(self.turn.as_ref().map(|turn| &turn.stage), Some(Stage::Titling)) {
+        if !matches!(self.turn.as_ref().map(|turn| &turn.stage), Some(Stage::Titling { .. })) {
             return;
         }
         if let Outcome::Ok(raw) = outcome
@@ -69,7 +72,22 @@ impl Session {
             let title = crate::core::redact::cut(title.trim(), 512);
             cx.update(&self.id, update::session_info(title, result.session.updated_at));
         }
-        self.finish_well(cx, true);
+        if !self.waits_for_view() {
+            self.finish_well(cx, true);
+        }
+    }
+
+    /// DEC-6: what came before the end but fell into a hole is shown before the answer. The fill has
+    /// its own bound; the title's no longer counts.
+    fn waits_for_view(&mut self) -> bool {
+        let (Slot::Live(host), Some(turn)) = (&self.slot, &mut self.turn) else { return false };
+        let Stage::Titling { read, .. } = &mut turn.stage else { return false };
+        let waits = !host.view.is_current();
+        if waits {
+            *read = true;
+            turn.deadline = None;
+        }
+        waits
     }
 
     /// The turn is over: questions that the editor has not answered are dead (CON-7), and an editor
@@ -81,7 +99,7 @@ impl Session {
     }
 
     /// STOP-1. The host is kept when nothing speaks against it (HOST-11).
-    fn finish_well(&mut self, cx: &mut Cx<'_>, reusable: bool) {
+    pub(super) fn finish_well(&mut self, cx: &mut Cx<'_>, reusable: bool) {
         let Some(turn) = self.take_turn(cx) else { return };
         self.publish(cx, |fold, workspace, out| fold.end_turn(workspace, out));
         if let Slot::Live(host) = &mut self.slot {
@@ -138,10 +156,12 @@ impl Session {
                 if let Slot::Live(host) = &self.slot {
                     cx.out.push_back(Output::Unthrottle(host.id));
                 }
+                self.watch(cx);
                 let (id, command) = (self.id.clone(), cx.ids.uuid());
                 let params = TurnCancel { command_id: &command, session_id: &id, turn_id: &native };
                 self.call(cx, "turn/cancel", &params, HostCall::TurnCancel(generation));
                 self.abandon_questions(cx);
+                self.forget_gap(cx);
             }
             _ => {
                 turn.cancelled = true;
@@ -169,7 +189,11 @@ impl Session {
                 self.fail_turn(cx, failure);
             }
             (Stage::Running { .. }, _) => self.finish_cancelled(cx), // CAN-3: the grace is over
-            (Stage::Titling, _) => self.finish_well(cx, false),
+            (Stage::Titling { .. }, _) => {
+                if !self.waits_for_view() {
+                    self.finish_well(cx, false);
+                }
+            }
             (_, phase) => {
                 let budget = match phase {
                     Phase::Submitting => cx.config.submit,
@@ -189,10 +213,14 @@ impl Session {
         if self.replace_lost_kept_host(cx) {
             return;
         }
+        let current = matches!(&self.slot, Slot::Live(host) if host.view.is_current());
         let awaits = match &mut self.turn {
             None => false,
             Some(turn) if turn.cancelled => false,
-            Some(Turn { stage: Stage::Titling, .. }) => {
+            Some(Turn { stage: Stage::Titling { .. }, .. }) if !current => {
+                return self.on_lost_view(cx, &Trouble::NoConnection);
+            }
+            Some(Turn { stage: Stage::Titling { .. }, .. }) => {
                 return self.finish_well(cx, false); // the terminal was seen: END-5
             }
             Some(turn) => {
@@ -214,7 +242,7 @@ impl Session {
     /// A kept host whose end is seen only when the next prompt has begun to use it was "not reusable"
     /// (HOST-8): the same prompt goes on with a new host. Nothing was submitted, and the new host, which
     /// has served no turn, is not replaced again.
-    fn replace_lost_kept_host(&mut self, cx: &mut Cx<'_>) -> bool {
+    pub(super) fn replace_lost_kept_host(&mut self, cx: &mut Cx<'_>) -> bool {
         let (Slot::Live(host), Some(turn)) = (&self.slot, &mut self.turn) else { return false };
         let Stage::Opening { parts, effort, .. } = &mut turn.stage else { return false };
         if host.good_turns == 0 {

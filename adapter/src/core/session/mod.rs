@@ -4,24 +4,29 @@
 //! effects through [`Cx`]. Invariants: at most one host (HOST-1) and one prompt (CON-1); a host that
 //! is being closed is awaited before the next one starts (CAN-9); an event of an older generation
 //! changes nothing (CON-7, CAN-8). Parts: `opening` up to the submission, `running` from the
-//! acknowledgement to the terminal, `ending` everything that ends a turn or a host.
+//! acknowledgement to the terminal, `viewing` holes and waiting, `ending` everything that ends a turn or a host.
 
 mod ending;
 mod opening;
 mod questions;
 mod running;
+mod viewing;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde::Serialize;
 
+use viewing::Deferred;
+
 use super::approvals::Approvals;
 use super::client::Client;
 use super::failure::Failure;
 use super::fold::Fold;
+use super::gap::View;
 use super::io::{Config, Effect, EffectId, HostId, IdSource, Output, Resolved, Tick};
 use super::questions::Questions;
+use super::stall::Stall;
 use super::turn::{EditorCall, HostCall, Stage, Turn};
 use crate::acp::{self, schema};
 use crate::msp::command::InputPart;
@@ -47,6 +52,8 @@ pub struct Cx<'a> {
     pub out: &'a mut VecDeque<Output>,
     /// The editor's side of the connection.
     pub editor: &'a mut Peer<EditorCall>,
+    /// More waits for the editor than it takes: hosts are not read (PO-19).
+    pub editor_stalled: bool,
     /// Numbers of hosts and effects given so far.
     pub counters: &'a mut Counters,
 }
@@ -153,6 +160,12 @@ struct Host {
     questions: Questions,
     /// What it says of itself (PO-16).
     version: Option<String>,
+    /// Whether nothing is missing of what the host told (GAP-1).
+    view: View,
+    /// What waits for a decision that nobody is asked for (STL-1).
+    stall: Stall,
+    /// Answers of the editor that came while a hole was open; one a dialog (APR-22).
+    answers: Vec<Deferred>,
     /// A turn that the host started by itself.
     native_turn: Option<TurnId>,
     good_turns: u32,
@@ -207,13 +220,19 @@ impl Session {
 
     /// The earliest instant at which [`Session::on_timer`] has something to do.
     #[must_use]
-    pub fn deadline(&self) -> Option<Tick> {
+    pub fn deadline(&self, stall: Duration, editor_stalled: bool) -> Option<Tick> {
         let turn = self.turn.as_ref().and_then(|turn| turn.deadline);
         let idle = match &self.slot {
             Slot::Live(host) if self.turn.is_none() => host.idle_until,
             _ => None,
         };
-        [turn, idle, self.fold.flush_at()].into_iter().flatten().min()
+        let (page, stall) = match &self.slot {
+            Slot::Live(host) if !editor_stalled => {
+                (host.view.deadline(), host.stall.deadline(stall))
+            }
+            _ => (None, None),
+        };
+        [turn, idle, page, stall, self.fold.flush_at()].into_iter().flatten().min()
     }
 
     /// `session/prompt` (PRM-1). The content has been converted already (PC-15).
@@ -297,6 +316,9 @@ impl Session {
         let due = |at: Option<Tick>| at.is_some_and(|at| at <= now);
         if due(self.fold.flush_at()) {
             self.publish(cx, |fold, workspace, out| fold.flush(workspace, out));
+        }
+        if self.on_view_deadline(cx) {
+            return;
         }
         if due(self.turn.as_ref().and_then(|turn| turn.deadline)) {
             self.on_turn_deadline(cx);

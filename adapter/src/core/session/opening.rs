@@ -7,8 +7,10 @@ use serde_json::value::RawValue;
 use super::{Cx, Host, Session, Slot};
 use crate::core::approvals::Approvals;
 use crate::core::failure::{Failure, Phase};
+use crate::core::gap::View;
 use crate::core::io::{EffectResult, Output, ResolveError, Resolved, SpawnSpec};
 use crate::core::questions::Questions;
+use crate::core::stall::Stall;
 use crate::core::turn::{Held, HostCall, Stage};
 use crate::msp::code;
 use crate::msp::command::{
@@ -38,7 +40,12 @@ impl Session {
             }
         };
         match &self.slot {
-            Slot::Live(host) if host.ready && host.resolved.identity == resolved.identity => {
+            // END-8: a host whose view has a hole is not reused.
+            Slot::Live(host)
+                if host.ready
+                    && host.resolved.identity == resolved.identity
+                    && host.view.is_current() =>
+            {
                 let effort = resolved.settings.effort;
                 turn.stage = Stage::Opening { parts, effort, preparing: false };
                 self.enter_preparing(cx);
@@ -85,6 +92,9 @@ impl Session {
             approvals: Approvals::default(),
             questions: Questions::default(),
             version: None,
+            view: View::default(),
+            stall: Stall::default(),
+            answers: Vec::new(),
             native_turn: None,
             good_turns: 0,
             idle_until: None,

@@ -1,5 +1,6 @@
 //! Questions of the host to the person, as forms of the editor (adapter-turns.md §12).
 
+use super::viewing::Deferred;
 use super::{Cx, Session, Slot};
 use crate::acp::method;
 use crate::core::failure::{Failure, Phase};
@@ -29,6 +30,7 @@ impl Session {
             self.withdraw_questions(cx);
         }
         self.inquire(cx);
+        self.watch(cx);
     }
 
     /// Shows what is due. Without a running turn nothing is shown; a cancelled turn gets the host's
@@ -42,6 +44,9 @@ impl Session {
                 let Some(input) = host.questions.give_up(running) else { return };
                 self.send_cancel(cx, &input, "the turn was cancelled", HostCall::Forgotten);
                 continue;
+            }
+            if !host.view.is_current() {
+                return; // GAP-2
             }
             match host.questions.next(self.id.as_str(), running, cx.client.forms) {
                 None => return,
@@ -92,6 +97,18 @@ impl Session {
             Outcome::Ok(raw) => Some(raw.get()),
             Outcome::Err(_) | Outcome::Impossible => None,
         };
+        if !host.view.is_current() {
+            let response = response.map(str::to_owned);
+            return host.answers.push(Deferred::Form(input.clone(), response));
+        }
+        self.reply(cx, input, response);
+    }
+
+    /// What an answer to a form means now.
+    pub(super) fn reply(&mut self, cx: &mut Cx<'_>, input: &UserInputId, response: Option<&str>) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.cancelled) else { return };
+        let (Some(_), generation) = (turn.running(), turn.generation) else { return };
+        let Slot::Live(host) = &mut self.slot else { return };
         match host.questions.answered(input, response) {
             Reply::Obsolete => {}
             Reply::Answer(answers) => {
@@ -115,6 +132,7 @@ impl Session {
             }
         }
         self.inquire(cx);
+        self.watch(cx); // STL-3: the form is closed
     }
 
     /// ELI-10. The settlement itself comes with the view.
@@ -129,7 +147,7 @@ impl Session {
             Outcome::Ok(_) => {}
             Outcome::Err(error)
                 if matches!(error.code, code::INPUT_NOT_FOUND | code::INPUT_ALREADY_SETTLED)
-                    && host.questions.is_settled(input) =>
+                    && (host.questions.is_settled(input) || !host.view.is_current()) =>
             {
                 tracing::info!(code = "answer-overtaken", session = %self.id, msp_code = error.code);
             }

@@ -4,13 +4,14 @@
 use serde_json::json;
 use serde_json::value::RawValue;
 
+use super::viewing::{Deferred, Way};
 use super::{Cx, Session, Slot};
 use crate::acp::{self, schema, update};
-use crate::core::approvals::Decision;
+use crate::core::approvals::{Answer, Asked, Decision};
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::Output;
 use crate::core::permission::{self, Asking};
-use crate::core::turn::{EditorCall, HostCall, Stage};
+use crate::core::turn::{EditorCall, HostCall, Stage, Turn};
 use crate::msp::command::{ApprovalDecide, TurnStartResult};
 use crate::msp::event::{self, Event};
 use crate::msp::{Approval, ApprovalId, TurnId, code};
@@ -22,7 +23,9 @@ impl Session {
     pub fn on_host_line(&mut self, cx: &mut Cx<'_>, line: &Line<'_>) {
         let Slot::Live(host) = &mut self.slot else { return };
         match host.peer.receive(line) {
-            Incoming::Notification { method, params } => self.on_notification(cx, &method, params),
+            Incoming::Notification { method, params } => {
+                self.on_notification(cx, &method, params, Way::Told);
+            }
             Incoming::Response { token, outcome } => self.on_answer(cx, token, outcome),
             Incoming::Request { id, method, params } => self.on_request(cx, &id, &method, params),
             Incoming::Unmatched => host.log_once("a response to no request of ours"),
@@ -43,14 +46,21 @@ impl Session {
                     self.finish_cancelled(cx); // CAN-3
                 }
             }
-            HostCall::Decide(generation) if current(generation) => self.on_decided(cx, outcome),
+            HostCall::Decide { generation, asked } if current(generation) => {
+                self.on_decided(cx, asked, outcome);
+            }
+            HostCall::Pending { generation, asked } if current(generation) => {
+                self.on_pending(cx, &asked, outcome);
+            }
+            HostCall::Page(walk) => self.on_page(cx, walk, outcome),
             HostCall::Reply(generation, input) if current(generation) => {
                 self.on_replied(cx, &input, &outcome);
             }
             HostCall::Title(generation) if current(generation) => self.on_title(cx, outcome),
             HostCall::TurnStart(_)
             | HostCall::TurnCancel(_)
-            | HostCall::Decide(_)
+            | HostCall::Decide { .. }
+            | HostCall::Pending { .. }
             | HostCall::Reply(..)
             | HostCall::Title(_)
             | HostCall::Forgotten => {}
@@ -75,11 +85,11 @@ impl Session {
             }
         };
         cx.out.push_back(Output::Host(host.id, envelope::success(id, &json!({}))));
-        self.on_notification(cx, view_event, params);
+        self.on_notification(cx, view_event, params, Way::Asked);
     }
 
-    /// One view event, by whatever way it came.
-    fn on_notification(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+    /// One view event of this session in its turn, by whatever way it came.
+    pub(super) fn on_view_event(&mut self, cx: &mut Cx<'_>, method: &str, params: &RawValue) {
         if let Some(turn) = &mut self.turn
             && let Stage::Submitted { held, .. } = &mut turn.stage
         {
@@ -89,7 +99,7 @@ impl Session {
             }
             return;
         }
-        let event = event::decode(method, params);
+        let event = event::decode(method, Some(params));
         if let Event::Delta(delta) = &event {
             if delta.session_id == self.id.as_str() && self.is_shown() {
                 let now = cx.now;
@@ -97,21 +107,10 @@ impl Session {
             }
             return;
         }
-        if matches!(event, Event::Ignored) {
-            return;
-        }
-        if event::session_of(params).as_ref() == Some(&self.id) {
-            self.on_event(cx, method, params, event);
-        }
+        self.on_event(cx, method, params, event);
     }
 
-    fn on_event(
-        &mut self,
-        cx: &mut Cx<'_>,
-        method: &str,
-        params: Option<&RawValue>,
-        event: Event<'_>,
-    ) {
+    fn on_event(&mut self, cx: &mut Cx<'_>, method: &str, params: &RawValue, event: Event<'_>) {
         match event {
             Event::Item(item) => self.on_item(cx, *item),
             Event::TurnStarted(turn) => self.on_turn_started(turn),
@@ -139,8 +138,7 @@ impl Session {
             }
             Event::UserInput(input) => self.on_user_input(cx, *input),
             Event::UserInputSettled(input) => self.on_user_input_settled(cx, &input),
-            Event::Gap => self.on_lost_view(cx, Failure::gap),
-            Event::SessionClosed => self.on_lost_view(cx, Failure::session_unloaded),
+            Event::SessionClosed => self.on_unloaded(cx),
             Event::Undecodable => self.on_undecodable(cx, method, params),
             Event::Delta(_) | Event::Ignored => {}
         }
@@ -181,7 +179,7 @@ impl Session {
             turn.catching_up = true;
         }
         for (method, params) in held.into_events() {
-            self.on_notification(cx, &method, Some(&params));
+            self.on_view_event(cx, &method, &params);
         }
         if let Some(turn) = &mut self.turn {
             turn.catching_up = false;
@@ -194,7 +192,10 @@ impl Session {
         if !self.is_shown() {
             return;
         }
-        let turn = self.turn.as_ref().and_then(|turn| turn.running()).cloned();
+        // DEC-6: an item that fell into a hole before the end of its turn is still shown.
+        let filling = matches!(&self.slot, Slot::Live(host) if !host.view.is_current());
+        let shown = |turn: &Turn| if filling { turn.shown() } else { turn.running() }.cloned();
+        let turn = self.turn.as_ref().and_then(shown);
         let mut full = false;
         self.publish(cx, |fold, workspace, out| {
             full = fold.item(item, turn.as_ref(), workspace, out).is_err();
@@ -226,8 +227,7 @@ impl Session {
     fn on_approval(&mut self, cx: &mut Cx<'_>, approval: Approval) {
         let Slot::Live(host) = &mut self.slot else { return };
         if host.approvals.requested(approval).is_err() {
-            let what = "Muse opened more approvals than the adapter keeps";
-            return self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+            return self.too_many_approvals(cx);
         }
         self.ask(cx);
     }
@@ -254,6 +254,9 @@ impl Session {
     /// (APR-4, msp APR-16).
     fn withdraw_outdated(&mut self, cx: &mut Cx<'_>) {
         let Slot::Live(host) = &mut self.slot else { return };
+        if !host.view.is_current() {
+            return; // GAP-2
+        }
         for (outdated, stage) in host.approvals.take_outdated() {
             cx.withdraw(|call| match call {
                 EditorCall::Permission { session, approval, source_index, .. } => {
@@ -264,14 +267,28 @@ impl Session {
         }
     }
 
-    /// APR-5: only while a turn runs and was not cancelled.
-    fn ask(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn too_many_approvals(&mut self, cx: &mut Cx<'_>) {
+        let what = "Muse opened more approvals than the adapter keeps";
+        self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+    }
+
+    /// Asks what is to be asked; what is left waits for the host (STL-1).
+    pub(super) fn ask(&mut self, cx: &mut Cx<'_>) {
         self.withdraw_outdated(cx);
+        self.ask_all(cx);
+        self.watch(cx);
+    }
+
+    /// APR-5: only while a turn runs, was not cancelled, and nothing of the view is missing.
+    fn ask_all(&mut self, cx: &mut Cx<'_>) {
         loop {
             let turn = self.turn.as_ref().filter(|turn| !turn.cancelled && !turn.catching_up);
             let Some(turn) = turn else { return };
             let (Some(running), generation) = (turn.running(), turn.generation) else { return };
             let Slot::Live(host) = &mut self.slot else { return };
+            if !host.view.is_current() {
+                return; // GAP-2
+            }
             let asking = Asking {
                 session: self.id.as_str(),
                 workspace: &self.workspace,
@@ -315,24 +332,35 @@ impl Session {
         if turn.generation != generation || turn.cancelled || turn.running().is_none() {
             return;
         }
-        let Slot::Live(host) = &mut self.slot else { return };
         // PIT-5, PO-46: anything but a well-formed answer grants nothing.
         let answer: Option<schema::RequestPermissionResponse> = match outcome {
             Outcome::Ok(raw) => serde_json::from_str(raw.get()).ok(),
             Outcome::Err(_) | Outcome::Impossible => None,
         };
-        let decision = match answer.map(|answer| answer.outcome) {
+        let answer = match answer.map(|answer| answer.outcome) {
             Some(schema::RequestPermissionOutcome::Selected(selected)) => {
-                host.approvals.selected(approval, source_index, &selected.option_id.0)
+                Answer::Selected(selected.option_id.0.to_string())
             }
-            Some(schema::RequestPermissionOutcome::Cancelled) => {
-                host.approvals.dismissed(approval, source_index)
-            }
+            Some(schema::RequestPermissionOutcome::Cancelled) => Answer::Dismissed,
             _ => {
                 let what = "the editor's answer to a permission question cannot be read";
                 return self.fail_turn(cx, Failure::permission_invalid(what));
             }
         };
+        let asked = Asked { approval: approval.clone(), source_index };
+        let Slot::Live(host) = &mut self.slot else { return };
+        if !host.view.is_current() {
+            return host.answers.push(Deferred::Permission(asked, answer)); // APR-22: decided by what is open then
+        }
+        self.decide(cx, &asked, answer);
+    }
+
+    /// What an answer means now (APR-22).
+    pub(super) fn decide(&mut self, cx: &mut Cx<'_>, asked: &Asked, answer: Answer) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| !turn.cancelled) else { return };
+        let (Some(_), generation) = (turn.running(), turn.generation) else { return };
+        let Slot::Live(host) = &mut self.slot else { return };
+        let decision = host.approvals.answer(asked, &answer);
         match decision {
             Decision::Obsolete => {}
             Decision::NotOffered => {
@@ -348,21 +376,28 @@ impl Session {
                 let params = ApprovalDecide {
                     command_id: &command,
                     session_id: &id,
-                    approval_id: approval,
+                    approval_id: &asked.approval,
                     requirement_id: &requirement,
                     choice_id: &choice.choice_id,
                 };
-                self.call(cx, "approval/decide", &params, HostCall::Decide(generation));
+                let call = HostCall::Decide { generation, asked: asked.clone() };
+                self.call(cx, "approval/decide", &params, call);
             }
         }
+        self.watch(cx); // STL-3: the dialog is closed
     }
 
     /// APR-24, APR-25.
-    fn on_decided(&mut self, cx: &mut Cx<'_>, outcome: Outcome<'_>) {
+    fn on_decided(&mut self, cx: &mut Cx<'_>, asked: Asked, outcome: Outcome<'_>) {
         match outcome {
             Outcome::Ok(_) => {}
             Outcome::Err(error) if is_overtaken(&error) => {
                 tracing::info!(code = "decision-overtaken", session = %self.id, msp_code = error.code);
+                let Slot::Live(host) = &self.slot else { return };
+                if error.code == code::APPROVAL_STALE && host.approvals.is_open(&asked) {
+                    let generation = self.generation;
+                    self.reread_approvals(cx, asked, generation); // PO-10
+                }
                 self.ask(cx);
             }
             Outcome::Err(error) => self.fail_turn(cx, Failure::approval_rejected(error.code)),
@@ -373,12 +408,12 @@ impl Session {
         }
     }
 
-    /// GAP-5, GAP-7: without a turn the host is only not used again.
-    fn on_lost_view(&mut self, cx: &mut Cx<'_>, failure: fn(Phase) -> Failure) {
+    /// VEV: the host unloaded the session. Without a turn it is only not used again.
+    fn on_unloaded(&mut self, cx: &mut Cx<'_>) {
         match &self.turn {
             Some(turn) if turn.cancelled => {}
             Some(turn) => {
-                let failure = failure(turn.phase());
+                let failure = Failure::session_unloaded(turn.phase());
                 self.fail_turn(cx, failure);
             }
             None => self.close_host(cx),
@@ -387,12 +422,12 @@ impl Session {
 
     /// TOL-18, PO-42: an item goes on with its next snapshot; without a terminal or an approval the
     /// turn could only hang, so it fails instead.
-    fn on_undecodable(&mut self, cx: &mut Cx<'_>, method: &str, params: Option<&RawValue>) {
+    fn on_undecodable(&mut self, cx: &mut Cx<'_>, method: &str, params: &RawValue) {
         if let Slot::Live(host) = &mut self.slot {
             host.log_once("a view event that cannot be decoded");
         }
-        let item = params
-            .and_then(|raw| serde_json::from_str::<serde_json::Value>(raw.get()).ok())
+        let item = serde_json::from_str::<serde_json::Value>(params.get())
+            .ok()
             .and_then(|params| params["itemId"].as_str().map(str::to_owned));
         match (method, item) {
             ("item/delta", Some(item)) => self.fold.lost(&item),

@@ -344,8 +344,39 @@ fn an_open_card_gets_a_last_word_when_its_host_is_lost() {
 fn a_lost_view_fails_the_turn_without_a_second_submission() {
     let (mut stage, session, _) = Stage::with_turn();
     stage.event("view/gap", &session, json!({ "after": "v:1", "next": "v:9" }));
+    let page = stage.asked("view/page");
+    stage.refuse(&page, -32040, "viewTruncated");
     assert_eq!(failure(&stage.answer())["kind"], "viewGapUnrecoverable");
     stage.quiet();
+}
+
+/// PO-19, STL-1: what a host that is not read may have said is not late.
+#[test]
+fn a_host_that_is_not_read_is_not_measured_and_then_has_the_whole_bound() {
+    let (mut stage, session, _) = Stage::with_turn();
+    let approval = json!({ "approvalId": "a", "turnId": TURN, "availableChoices": [
+        { "choiceId": "yes", "label": "y", "decision": "approved", "scope": "once" }],
+        "currentRequirementId": { "approvalId": "a", "sourceIndex": 0 } });
+    stage.event("approval/requested", &session, approval);
+    let question = stage.to_editor.pop_front().expect("a question");
+    let selected = json!({ "outcome": { "outcome": "selected", "optionId": "yes" } });
+    stage.editor(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": selected }));
+    stage.asked("approval/decide");
+    stage.event("view/gap", &session, json!({ "after": "v:1", "next": "v:9" }));
+    let page = stage.asked("view/page");
+
+    stage.feed(Input::EditorStalled(true));
+    assert_eq!(stage.agent.deadline(), None);
+    stage.now = stage.now.after(Duration::from_secs(600));
+    stage.feed(Input::Timer);
+    stage.quiet();
+    stage.feed(Input::EditorStalled(false));
+    assert_eq!(stage.agent.deadline(), Some(stage.now.after(Duration::from_secs(30))), "the page");
+
+    stage.reply(&page, json!({ "events": [], "nextCursor": null }));
+    stage.wait(Duration::from_secs(10));
+    stage.asked("turn/cancel");
+    assert_eq!(failure(&stage.answer())["kind"], "interactionStalled");
 }
 
 #[test]

@@ -184,6 +184,8 @@ fn an_approval_is_asked_once_and_the_answer_is_sent_once() {
     choose(&mut stage, &question, selected);
     stage.quiet();
     stage.refuse(&decide, -32053, "approvalRequirementStale");
+    let list = stage.asked("approval/listPending"); // PO-10
+    stage.refuse(&list, -32601, "methodNotFound");
     stage.quiet();
     stage.event("approval/resolved", &session, json!({ "approvalId": "a" }));
     stage.complete(&session);

@@ -131,6 +131,7 @@ impl Proc {
             .env("MUSE_CODE_EXECUTABLE", toolbox.muse())
             .env("MUSE_CODE_ACP_STARTUP_TIMEOUT_MS", config.startup.as_millis().to_string())
             .env("MUSE_CODE_ACP_SUBMIT_TIMEOUT_MS", config.submit.as_millis().to_string())
+            .env("MUSE_CODE_ACP_STALL_MS", config.stall.as_millis().to_string())
             .env("FAKE_MSP_CONTROL", root.join("control"))
             .env("FAKE_MSP_PROFILE", setting.profile.version)
             .env("RUST_LOG", "trace")
