@@ -540,6 +540,33 @@ mod tests {
         }
     }
 
+    /// STL-6, STL-8: the evidence, and nothing that is no word of the protocol.
+    #[test]
+    fn a_stall_tells_what_waits_and_repeats_no_text_of_the_host() {
+        let stage = super::super::stall::Stage {
+            source_index: 2,
+            choices: vec!["yes".into()],
+            resolutions: vec!["knownSafe".into(), "rm -rf / # private".into()],
+            position: Some((3, 4)),
+        };
+        let waiting = Waiting { id: "a1".into(), frame: "approval/updated", stage: Some(stage) };
+        let failure =
+            Failure::stalled(&waiting, Duration::from_millis(10_001), &Redactor::default());
+        let error = failure.to_acp();
+        assert!(
+            error.message.starts_with(
+                "Muse has waited 10.001 s for a decision that the adapter did not make: approval \
+                 a1, requirement 2, stage 3 of 4; stage resolutions knownSafe, unknown; last frame \
+                 approval/updated."
+            ),
+            "{}",
+            error.message
+        );
+        let object = &error.data.expect("data")["failure"];
+        assert_eq!(object["kind"], "interactionStalled");
+        assert_eq!((&object["outcome"], &object["phase"]), (&json!("unknown"), &json!("running")));
+    }
+
     #[test]
     fn the_exit_code_is_told_only_when_the_connection_was_the_cause() {
         let end = HostEnd { code: Some(3), ..HostEnd::default() };
