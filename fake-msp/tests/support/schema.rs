@@ -75,7 +75,11 @@ impl Schema {
         }
         match (method, frame.get("error")) {
             (Some("initialized"), _) => {}
-            (Some(method), _) => match self.root["maps"]["METHODS"][method]["params"].as_str() {
+            // A client has requests, and notifications of its own.
+            (Some(method), _) => match ["METHODS", "NOTIFICATIONS"]
+                .iter()
+                .find_map(|map| self.root["maps"][map][method]["params"].as_str())
+            {
                 None => out.push("the schema has no such method".into()),
                 Some(name) => self.check_type(name, &frame["params"], "", &mut out),
             },
