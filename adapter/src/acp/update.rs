@@ -64,6 +64,13 @@ pub fn approval_result(
     info(json!({ "muse/approval": result }))
 }
 
+/// Whether a rule was written (OBS-6, OBS-7).
+#[must_use]
+pub fn rule(approval: &str, status: &str) -> acp::SessionUpdate {
+    info(json!({ "muse/sessionState": {
+        "policyPersistence": { "approvalId": approval, "status": status } } }))
+}
+
 fn info(meta: serde_json::Value) -> acp::SessionUpdate {
     let serde_json::Value::Object(meta) = meta else { unreachable!("built as an object above") };
     acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().meta(meta))

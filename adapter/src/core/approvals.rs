@@ -11,7 +11,7 @@ use super::permission::{Asking, request};
 use super::stall::{Stage, Waiting};
 use crate::acp::schema as acp;
 use crate::msp::approval::{ApprovalUpdate, Resolved};
-use crate::msp::{Approval, ApprovalId, Choice, Requirement};
+use crate::msp::{Approval, ApprovalId, Choice, Requirement, ViewCursor};
 use indexmap::IndexMap;
 
 /// Approvals of one host that are kept, open or settled. Above it the turn fails: no person answers
@@ -161,6 +161,12 @@ impl Approvals {
             entry.view.subject = None;
             entry.view.available_choices = Vec::new();
         }
+    }
+
+    /// Where the view tells of it (OBS-7).
+    #[must_use]
+    pub fn opened_at(&self, approval: &ApprovalId) -> Option<ViewCursor> {
+        self.entries.get(approval)?.view.view_cursor.clone()
     }
 
     /// Whether the host waits for a decision.

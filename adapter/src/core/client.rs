@@ -14,6 +14,8 @@ pub struct Client {
     pub forms: bool,
     /// `muse/approval` (APR-16, APR-17).
     pub approval: bool,
+    /// `muse/sessionState`; of its families this version reports `policyPersistence` (OBS-1, OBS-6).
+    pub session_state: bool,
 }
 
 impl Client {
@@ -25,6 +27,7 @@ impl Client {
         Self {
             forms: capabilities.elicitation.as_ref().is_some_and(|kinds| kinds.supports_form()),
             approval: negotiated("muse/approval"),
+            session_state: negotiated("muse/sessionState"),
         }
     }
 
@@ -34,6 +37,10 @@ impl Client {
         let mut meta = Map::new();
         if self.approval {
             meta.insert("muse/approval".to_owned(), json!({ "version": 1 }));
+        }
+        if self.session_state {
+            let acknowledgement = json!({ "version": 1, "reportingOnly": true });
+            meta.insert("muse/sessionState".to_owned(), acknowledgement);
         }
         (!meta.is_empty()).then_some(Value::Object(meta))
     }

@@ -21,6 +21,7 @@ pub mod form;
 pub mod gap;
 pub mod io;
 pub mod permission;
+pub mod persistence;
 pub mod present;
 pub mod questions;
 pub mod redact;

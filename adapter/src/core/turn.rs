@@ -162,6 +162,8 @@ pub enum HostCall {
     Page(u64),
     /// An answer or a cancellation of a question, of this generation.
     Reply(u64, crate::msp::UserInputId),
+    /// A page that may say whether a rule was written.
+    Rules,
     /// Title after this generation's turn.
     Title(u64),
     /// Its answer changes nothing.

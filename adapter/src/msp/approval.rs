@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::id::{ApprovalId, ChoiceId, ItemId, SessionId, TurnId};
+use super::id::{ApprovalId, ChoiceId, ItemId, SessionId, TurnId, ViewCursor};
 use super::lenient;
 
 /// Which stage of which approval. Echoed whole, never built (APR-8).
@@ -116,6 +116,9 @@ pub struct Approval {
     /// The call's arguments as the model wrote them.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub raw_args: String,
+    /// Its opening in the view.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub view_cursor: Option<ViewCursor>,
     /// An automated reviewer handed it to a person (APR-7).
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub judge_escalated: Option<bool>,
@@ -169,4 +172,18 @@ pub struct ApprovalUpdate {
     /// Its subject, when the host repeats it.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub subject: Option<Subject>,
+    /// Why it is told.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub change: Option<Change>,
+}
+
+/// Why an update is told, as far as it matters.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Change {
+    /// Open enum: `stageResolved`, `policyPersistence`, …
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub kind: String,
+    /// Of `policyPersistence`; open enum: `succeeded`, `failed` (APR-13).
+    #[serde(default, deserialize_with = "lenient::text")]
+    pub status: Option<String>,
 }

@@ -8,6 +8,7 @@
 
 mod ending;
 mod opening;
+mod persistence;
 mod questions;
 mod running;
 mod viewing;
@@ -25,6 +26,7 @@ use super::failure::Failure;
 use super::fold::Fold;
 use super::gap::View;
 use super::io::{Config, Effect, EffectId, HostId, IdSource, Output, Resolved, Tick};
+use super::persistence::Persistence;
 use super::questions::Questions;
 use super::stall::Stall;
 use super::turn::{EditorCall, HostCall, Stage, Turn};
@@ -158,6 +160,8 @@ struct Host {
     introduced: bool,
     approvals: Approvals,
     questions: Questions,
+    /// Rules of which nobody knows yet whether they were written.
+    rules: Persistence,
     /// What it says of itself (PO-16).
     version: Option<String>,
     /// Whether nothing is missing of what the host told (GAP-1).
@@ -226,13 +230,13 @@ impl Session {
             Slot::Live(host) if self.turn.is_none() => host.idle_until,
             _ => None,
         };
-        let (page, stall) = match &self.slot {
+        let (page, stall, rules) = match &self.slot {
             Slot::Live(host) if !editor_stalled => {
-                (host.view.deadline(), host.stall.deadline(stall))
+                (host.view.deadline(), host.stall.deadline(stall), host.rules.deadline())
             }
-            _ => (None, None),
+            _ => (None, None, None),
         };
-        [turn, idle, page, stall, self.fold.flush_at()].into_iter().flatten().min()
+        [turn, idle, page, stall, rules, self.fold.flush_at()].into_iter().flatten().min()
     }
 
     /// `session/prompt` (PRM-1). The content has been converted already (PC-15).
@@ -320,6 +324,7 @@ impl Session {
         if self.on_view_deadline(cx) {
             return;
         }
+        self.on_rules_deadline(cx);
         if due(self.turn.as_ref().and_then(|turn| turn.deadline)) {
             self.on_turn_deadline(cx);
         } else if let Slot::Live(host) = &self.slot

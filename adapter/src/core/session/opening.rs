@@ -9,6 +9,7 @@ use crate::core::approvals::Approvals;
 use crate::core::failure::{Failure, Phase};
 use crate::core::gap::View;
 use crate::core::io::{EffectResult, Output, ResolveError, Resolved, SpawnSpec};
+use crate::core::persistence::Persistence;
 use crate::core::questions::Questions;
 use crate::core::stall::Stall;
 use crate::core::turn::{Held, HostCall, Stage};
@@ -91,6 +92,7 @@ impl Session {
             introduced: false,
             approvals: Approvals::default(),
             questions: Questions::default(),
+            rules: Persistence::default(),
             version: None,
             view: View::default(),
             stall: Stall::default(),

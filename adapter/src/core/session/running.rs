@@ -57,6 +57,7 @@ impl Session {
                 self.on_replied(cx, &input, &outcome);
             }
             HostCall::Title(generation) if current(generation) => self.on_title(cx, outcome),
+            HostCall::Rules => self.on_rules_page(cx, &outcome),
             HostCall::TurnStart(_)
             | HostCall::TurnCancel(_)
             | HostCall::Decide { .. }
@@ -125,6 +126,7 @@ impl Session {
             }
             Event::Approval(approval) => self.on_approval(cx, *approval),
             Event::ApprovalUpdated(update) => {
+                self.on_rule_change(cx, &update);
                 if let Slot::Live(host) = &mut self.slot {
                     host.approvals.updated(*update);
                 }
@@ -382,6 +384,7 @@ impl Session {
                 };
                 let call = HostCall::Decide { generation, asked: asked.clone() };
                 self.call(cx, "approval/decide", &params, call);
+                self.on_chosen(cx, &asked.approval, &choice);
             }
         }
         self.watch(cx); // STL-3: the dialog is closed
