@@ -1,7 +1,7 @@
 //! The machine of the virtual stages: made-up paths, counted ids, hosts from a profile.
 //!
-//! [`Machine`] is what every stage shares: which engine the next host process gets, and what an effect
-//! gives. [`MadeUp`] is the world of `pipe`, where a process is three pipes and nothing else.
+//! `Machine` is what every stage shares: which engine the next host process gets, and what an effect
+//! gives. `MadeUp` is the world of `pipe`, where a process is three pipes and nothing else.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 //! machine and its clock.
 //!
 //! The engine of each host stays here, behind a socket of the real `fake-msp` process (decision 0014), so that a
-//! story is played line by line as on the other stages. Rest is what the kernel says ([`rest`]): no sleep, no guess.
+//! story is played line by line as on the other stages. Rest is what the kernel says (`rest`): no sleep, no guess.
 //! Time is real, so a story that waits long is refused, and an instant of the story is a short span of the
 //! clock, as on `sim`. Paths: the story's workspace stands for a temporary folder, in both directions.
 
