@@ -14,7 +14,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -77,6 +77,11 @@ fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     out
 }
 
+/// True as well when nobody can tell.
+fn has_files(folder: &Path) -> bool {
+    std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_some())
+}
+
 /// See the module.
 pub struct Proc {
     child: Child,
@@ -97,6 +102,8 @@ pub struct Proc {
     inbox: Vec<u8>,
     log: Vec<u8>,
     secret: &'static str,
+    /// Where the programs may put private files while they run (I8).
+    private: PathBuf,
     ended: Option<String>,
     restless: bool,
     /// Last: everything above uses what is in them.
@@ -120,13 +127,17 @@ impl Proc {
         let folder = tempfile::Builder::new().prefix("scenario-proc-").tempdir()?;
         let root = folder.path().canonicalize()?;
         let workspace = root.join("w");
+        let private = root.join("private");
         std::fs::create_dir(&workspace)?;
+        std::fs::create_dir(&private)?;
         let listener = UnixListener::bind(root.join("control"))?;
         listener.set_nonblocking(true)?;
         let mut command = Command::new(toolbox.adapter());
         command
             .env_clear()
             .env("HOME", &root)
+            .env("TMPDIR", &private)
+            .env("XDG_RUNTIME_DIR", &private)
             .env("META_API_KEY", secret)
             .env("MUSE_CODE_EXECUTABLE", toolbox.muse())
             .env("MUSE_CODE_ACP_STARTUP_TIMEOUT_MS", config.startup.as_millis().to_string())
@@ -171,6 +182,7 @@ impl Proc {
             inbox: Vec::new(),
             log: Vec::new(),
             secret,
+            private,
             ended: None,
             restless: false,
             _folder: folder,
@@ -421,6 +433,9 @@ impl Stage for Proc {
         if self.links.iter().any(|link| link.socket().is_some()) {
             found.push("a host process is left behind".to_owned());
         }
+        if self.ended.is_some() && has_files(&self.private) {
+            found.push("I8: private files are left behind".to_owned());
+        }
         found
     }
 }
@@ -447,6 +462,16 @@ mod tests {
         let real = mapping.outward(b"{\"cwd\":\"/workspace\",\"file\":\"/workspace/a\"}\n");
         assert_eq!(real, b"{\"cwd\":\"/tmp/x/w\",\"file\":\"/tmp/x/w/a\"}\n");
         assert_eq!(mapping.inward(&real), b"{\"cwd\":\"/workspace\",\"file\":\"/workspace/a\"}\n");
+    }
+
+    #[test]
+    fn a_private_file_that_is_left_is_seen() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        assert!(!has_files(folder.path()));
+        std::fs::write(folder.path().join("overlay.json"), "{}")?;
+        assert!(has_files(folder.path()));
+        assert!(has_files(&folder.path().join("gone")));
+        Ok(())
     }
 
     #[test]
