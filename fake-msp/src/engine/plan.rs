@@ -62,6 +62,11 @@ pub(super) enum Step {
     Gap {
         messages: u64,
     },
+    /// The same command again, this many times, then a word and the end.
+    Again {
+        left: u64,
+        command: String,
+    },
     /// Asks for the open tool call: its subject, and which choices are offered.
     Approve {
         subject: Value,
@@ -248,6 +253,9 @@ impl Host {
             Some(step @ Step::Burst { .. }) => {
                 plan.steps.push_front(step);
                 plan.due = None;
+            }
+            Some(Step::Again { left, command }) => {
+                plan.steps = self.again_steps(session, left, &command).into();
             }
             Some(Step::Approve { subject, offer }) => {
                 self.ask_approval(session, &plan, subject, offer);

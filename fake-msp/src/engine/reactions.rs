@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Host;
 use super::fold::text;
 use super::plan::Step;
-use super::repertoire::{pretended_run, rejection, speech};
+use super::repertoire::{done, pretended_run, rejection, speech};
 
 impl Host {
     /// The last stage was allowed: pretend to run.
@@ -20,7 +20,11 @@ impl Host {
             let command = args.and_then(|args| args["command"].as_str().map(str::to_owned));
             target.allowed.extend(command);
         }
-        plan.steps = pretended_run().into();
+        if matches!(plan.steps.front(), Some(Step::Again { .. })) {
+            plan.steps.push_front(done());
+        } else {
+            plan.steps = pretended_run().into();
+        }
         plan.due = Some(self.now);
     }
 

@@ -118,6 +118,11 @@ impl Host {
                 steps
             }
             Word::Run { command } => self.run_steps(session, &command, Offer::Session),
+            Word::Repeat { count, command } => {
+                let mut steps = thought();
+                steps.push(Step::Again { left: count, command });
+                steps
+            }
             Word::Remember { command, late } => {
                 self.run_steps(session, &command, Offer::Rule { late })
             }
@@ -174,15 +179,38 @@ impl Host {
         Step::Event { method, params: Value::Object(params) }
     }
 
-    /// A command by the approval mode of the session.
+    /// The next round of a repeated command, without a pause. A refusal ends the rounds as it ends a turn.
+    pub(super) fn again_steps(&mut self, session: &str, left: u64, command: &str) -> Vec<Step> {
+        let Some(left) = left.checked_sub(1) else {
+            return speech("I pretended to run the commands. Nothing was executed.");
+        };
+        let mut steps = self.command_steps(session, command, Offer::Session);
+        if steps.iter().any(|step| matches!(step, Step::Policy { decision: "denied" })) {
+            return steps;
+        }
+        if let Some(output) = steps.iter().position(|step| matches!(step, Step::Delta { .. })) {
+            steps.truncate(output);
+            steps.push(done());
+        }
+        steps.push(Step::Again { left, command: command.to_owned() });
+        steps
+    }
+
     fn run_steps(&mut self, session: &str, command: &str, offer: Offer) -> Vec<Step> {
+        let mut steps = thought();
+        steps.extend(self.command_steps(session, command, offer));
+        steps
+    }
+
+    /// A command by the approval mode of the session.
+    fn command_steps(&mut self, session: &str, command: &str, offer: Offer) -> Vec<Step> {
         let Some(target) = self.sessions.get(session) else { return Vec::new() };
         let mode = target.log.view().mode["mode"].as_str().unwrap_or_default();
         let policy = self.profile.policy(mode, is_known_safe(command));
         let granted = target.allowed.contains(command);
         let description = "A command that the fake host only pretends to run";
         let args = json!({ "command": command, "description": description }).to_string();
-        let mut steps = thought();
+        let mut steps = Vec::new();
         if policy == Policy::Run {
             steps.push(tool("bash", &args));
             steps.extend(pretended_run());

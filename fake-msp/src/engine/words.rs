@@ -8,6 +8,7 @@ Prompts that steer the fake host (first line of the prompt; nothing is ever exec
   run COMMAND      a bash tool card with an approval; `run` may stand anywhere, the rest of its
                    line is the command; `;`, `&&` and `|` make stages, each is asked; what is asked
                    follows the approval mode of the session (see `fake-msp profiles`)
+  repeat N COMMAND as run, N times in a row in one turn (at most 10000), without a pause
   remember COMMAND as run, with a choice that writes a rule; `remember late COMMAND` tells the
                    outcome of writing it after the turn
   write PATH       a protected write: allow once or reject, nothing else
@@ -43,6 +44,7 @@ anything else      one thought and a short answer, streamed word by word
 pub(crate) enum Word {
     Answer,
     Run { command: String },
+    Repeat { count: u64, command: String },
     Remember { command: String, late: bool },
     Write { path: String },
     Fetch { host: String },
@@ -93,6 +95,8 @@ const QUOTE_CHARS_MAX: usize = 200;
 const SOON_MS: u64 = 5000;
 /// Most subagents of one prompt.
 const SUBAGENTS_MAX: u64 = 3;
+/// Each round is an item of the turn, and a client may bound those.
+const REPEAT_MAX: u64 = 10_000;
 /// Largest stored output, in bytes: made when it is read, so the bound is one of patience.
 const STORED_BYTES_MAX: u64 = 1 << 30;
 
@@ -133,6 +137,11 @@ pub(crate) fn read(prompt: &str) -> Word {
         ["fail", kind] => return Word::Fail { kind: (*kind).to_owned() },
         ["goal", _, ..] => return Word::Goal { objective: rest(1) },
         ["shell", _, ..] => return Word::Shell { command: rest(1) },
+        ["repeat", _, _, ..] => {
+            if let Some(count) = number(1) {
+                return Word::Repeat { count: count.clamp(1, REPEAT_MAX), command: rest(2) };
+            }
+        }
         ["remember", "late", _, ..] => return Word::Remember { command: rest(2), late: true },
         ["remember", _, ..] => return Word::Remember { command: rest(1), late: false },
         ["write", path] => return Word::Write { path: (*path).to_owned() },
@@ -196,6 +205,9 @@ mod tests {
             ("prune the trees", Word::Answer),
             ("run", Word::Answer),
             ("line one\nrun pwd; ls", run("pwd; ls")),
+            ("repeat 3 ls -l", Word::Repeat { count: 3, command: "ls -l".into() }),
+            ("repeat 0 ls", Word::Repeat { count: 1, command: "ls".into() }),
+            ("repeat after me", Word::Answer),
             ("remember make", Word::Remember { command: "make".into(), late: false }),
             ("remember late make a", Word::Remember { command: "make a".into(), late: true }),
             ("remember", Word::Answer),

@@ -100,6 +100,27 @@ fn a_session_grant_is_not_asked_again() {
 }
 
 #[test]
+fn a_repeated_command_is_asked_for_in_each_round_until_it_is_granted_or_refused() {
+    let rounds = |choices: &[&str]| {
+        let mut talk = Talk::ready_with("1.4.14", Options::default());
+        let session = talk.session();
+        talk.prompt(&session, "repeat 3 ls");
+        talk.settle();
+        for choice in choices {
+            talk.decide(&session, choice);
+            talk.settle();
+        }
+        assert_eq!(talk.last("turn/completed")["params"]["terminal"], "completed", "{choices:?}");
+        let ends = talk.of("item/completed");
+        let cards = ends.iter().filter(|end| end["params"]["item"]["kind"] == "toolCall").count();
+        (talk.of("approval/request").len(), cards)
+    };
+    assert_eq!(rounds(&["allow_once", "allow_once", "allow_once"]), (3, 3));
+    assert_eq!(rounds(&["allow_session"]), (1, 3));
+    assert_eq!(rounds(&["allow_once", "abort"]), (2, 2));
+}
+
+#[test]
 fn stages_are_presented_in_the_style_of_the_generation() {
     for (version, staged, updates, requests) in [
         ("1.2.1", None, 1, 1),
