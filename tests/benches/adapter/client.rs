@@ -65,6 +65,48 @@ impl Client {
         assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
     }
 
+    /// Sends a prompt, hands every question, as a raw line, to `on_question` and allows it once.
+    pub(crate) fn prompt_allowing(
+        &mut self,
+        session: &str,
+        text: &str,
+        mut on_question: impl FnMut(&[u8]),
+    ) {
+        let id = self.send_prompt(session, text);
+        loop {
+            let frame = self.read(|_| {});
+            if frame["method"] == "session/request_permission" {
+                on_question(&self.line);
+                self.allow(&frame);
+            } else if frame["id"] == id {
+                assert_eq!(frame["result"]["stopReason"], "end_turn", "{frame}");
+                return;
+            }
+        }
+    }
+
+    /// Reads until all these prompts are answered and returns how many text chunks came.
+    pub(crate) fn finish(&mut self, mut prompts: Vec<u64>) -> usize {
+        let mut chunks = 0;
+        while !prompts.is_empty() {
+            let frame = self.read(|line| {
+                chunks += usize::from(find(line, b"\"agent_message_chunk\""));
+            });
+            prompts.retain(|id| frame["id"] != *id);
+            assert!(frame.get("error").is_none(), "{frame}");
+        }
+        chunks
+    }
+
+    fn allow(&mut self, question: &Value) {
+        let options = question["params"]["options"].as_array().expect("options");
+        let once = options.iter().find(|option| option["kind"] == "allow_once").expect("once");
+        let outcome = json!({"outcome": "selected", "optionId": once["optionId"]});
+        let frame = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"outcome": outcome}});
+        let stdin = self.stdin.as_mut().expect("open");
+        stdin.write_all(format!("{frame}\n").as_bytes()).expect("the agent reads");
+    }
+
     fn call(&mut self, method: &str, params: &Value) -> Value {
         let id = self.send(method, params);
         let mut answer = self.read_until_answer(id, |_| {});
@@ -83,6 +125,16 @@ impl Client {
 
     fn read_until_answer(&mut self, id: u64, mut on_update: impl FnMut(&[u8])) -> Value {
         loop {
+            let frame = self.read(&mut on_update);
+            if frame["id"] == id && frame.get("method").is_none() {
+                return frame;
+            }
+        }
+    }
+
+    /// The next frame that is not an update; its line stays in `self.line`.
+    fn read(&mut self, mut on_update: impl FnMut(&[u8])) -> Value {
+        loop {
             self.line.clear();
             let length = self.stdout.read_until(b'\n', &mut self.line).expect("readable");
             assert_ne!(length, 0, "the agent ended");
@@ -91,10 +143,7 @@ impl Client {
                 on_update(&self.line);
                 continue;
             }
-            let frame: Value = serde_json::from_slice(&self.line).expect("a frame");
-            if frame["id"] == id && frame.get("method").is_none() {
-                return frame;
-            }
+            return serde_json::from_slice(&self.line).expect("a frame");
         }
     }
 

@@ -17,6 +17,8 @@ mod rows;
 mod stamp;
 #[cfg(target_os = "linux")]
 mod table;
+#[cfg(target_os = "linux")]
+mod turns;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {

@@ -14,15 +14,15 @@ use crate::table::{
 };
 
 const ADAPTER: &str = env!("CARGO_BIN_EXE_adapter-under-test");
-const FAKE_HOST: &str = env!("CARGO_BIN_EXE_fake-msp-under-test");
+pub(crate) const FAKE_HOST: &str = env!("CARGO_BIN_EXE_fake-msp-under-test");
 
 const STARTS: usize = 20;
 const BURSTS: usize = 5;
 const DELTAS: usize = 100_000;
 
 /// The two agents and a scratch home.
-struct Lab {
-    home: TempDir,
+pub(crate) struct Lab {
+    pub(crate) home: TempDir,
     node: Option<Outside>,
 }
 
@@ -38,10 +38,12 @@ pub(crate) fn measure_all() {
     lab.growing_item();
     lab.latency();
     lab.memory();
+    lab.approvals();
+    lab.sessions();
 }
 
 impl Lab {
-    fn adapter(&self) -> Command {
+    pub(crate) fn adapter(&self) -> Command {
         let mut command = Command::new(ADAPTER);
         command.env("HOME", self.home.path()).env("MUSE_CODE_EXECUTABLE", FAKE_HOST);
         for name in ["RUST_LOG", "MUSE_AGENT_LOGS", "FAKE_MSP_FRAME_LOG", "FAKE_MSP_FAULT"] {
@@ -50,7 +52,7 @@ impl Lab {
         command
     }
 
-    fn node(&self) -> Option<Command> {
+    pub(crate) fn node(&self) -> Option<Command> {
         let outside = self.node.as_ref()?;
         let mut command = Command::new(&outside.node);
         command.arg(outside.clients.join("bench-agent.mjs")).env("HOME", self.home.path());
@@ -192,7 +194,7 @@ struct Burst {
     peak_kib: u64,
 }
 
-fn compare(name: &str, ours: Vec<Duration>, nodes: Vec<Duration>, budget: &str) {
+pub(crate) fn compare(name: &str, ours: Vec<Duration>, nodes: Vec<Duration>, budget: &str) {
     let ours = median(ours);
     if nodes.is_empty() {
         row(name, &milliseconds(ours), "", "", budget);

@@ -4,7 +4,7 @@
 //! adapter as its Muse, runs the fake host, copies both directions, and for each text delta waits for the
 //! next slot, writes the monotonic clock into the delta's text and hands the line on at once. The editor
 //! reads the same clock when it has the chunk. The final text is set to what was really sent, so the
-//! adapter sees a host that agrees with itself.
+//! adapter sees a host that agrees with itself. An approval of the command [`HOLE`] is stamped in the same way.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write, stdin, stdout};
@@ -21,6 +21,8 @@ const ALONE: &str = "BENCH_WRITE_ALONE";
 const PACE: Duration = Duration::from_micros(200);
 /// Digits of a stamp.
 const DIGITS: usize = 16;
+/// The command of an approval that is to be stamped; as long as a stamp.
+pub(crate) const HOLE: &str = "HHHHHHHHHHHHHHHH";
 
 /// What the command of an adapter needs so that this executable is its host.
 pub(crate) fn host_variables(fake: &str) -> [(&'static str, OsString); 2] {
@@ -41,6 +43,15 @@ pub(crate) fn age(line: &[u8]) -> Option<Duration> {
     let at = line.windows(8).position(|window| window == b"\"text\":\"")? + 8;
     let digits = std::str::from_utf8(line.get(at..at + DIGITS)?).ok()?;
     now.checked_sub(digits.parse().ok()?).map(Duration::from_nanos)
+}
+
+/// How long ago the stamp was made that a question about [`HOLE`] carries.
+pub(crate) fn age_of_question(line: &[u8]) -> Option<Duration> {
+    let now = now();
+    let digits = line.chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+    let mut digits = digits.filter(|run| run.len() == DIGITS && run[0].is_ascii_digit());
+    let stamp = std::str::from_utf8(digits.next()?).ok()?;
+    now.checked_sub(stamp.parse().ok()?).map(Duration::from_nanos)
 }
 
 /// The same lines over one pipe without an adapter: what the clock, the pipe and the reader cost alone.
@@ -134,6 +145,11 @@ fn copy_stamped(mut from: impl BufRead) {
             {
                 frame["params"]["item"]["text"] = std::mem::take(&mut sent).into();
                 line = format!("{frame}\n").into_bytes();
+            } else if frame["method"] == "approval/requested"
+                || frame["method"] == "approval/request"
+            {
+                let text = format!("{frame}\n");
+                line = text.replace(HOLE, &format!("{:0DIGITS$}", now())).into_bytes();
             }
         }
         if out.write_all(&line).and_then(|()| out.flush()).is_err() {
