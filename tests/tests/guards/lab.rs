@@ -1,0 +1,119 @@
+//! A copy of the project, in which guards can be taken away. It and its build stay in cargo's folder for
+//! temporary files, so that a second run builds what has changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::change::Guard;
+
+/// What a build of the tool needs of the project.
+const PARTS: [&str; 6] = ["Cargo.toml", "Cargo.lock", "adapter", "fake-msp", "scenarios", "tests"];
+/// Folders of any depth that no build reads.
+const LEFT_OUT: [&str; 3] = ["target", "node_modules", "clients"];
+
+pub(crate) struct Lab {
+    original: &'static Path,
+    tree: PathBuf,
+    ready: bool,
+}
+
+impl Lab {
+    pub(crate) fn new(original: &'static Path) -> Self {
+        let tree = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guards");
+        Self { original, tree, ready: false }
+    }
+
+    /// Takes the guard away, plays its story, and puts the guard back.
+    pub(crate) fn must_turn_red(&mut self, guard: &Guard) -> Result<(), String> {
+        if !self.ready {
+            fs::create_dir_all(&self.tree).map_err(|error| error.to_string())?;
+            for part in PARTS {
+                copy(&self.original.join(part), &self.tree.join(part))?;
+            }
+            self.ready = true;
+        }
+        // The control, with the guard: a story that is red anyway notices nothing.
+        self.build()?;
+        let control = self.play(guard)?;
+        if !control.status.success() {
+            return Err(format!("its story is red with the guard:\n{}", text(&control)));
+        }
+        let mut before = Vec::new();
+        for hunk in &guard.hunks {
+            let path = self.tree.join(&hunk.file);
+            let (old, new) = hunk.apply(&self.tree)?;
+            before.push((path.clone(), old));
+            write(&path, new.as_bytes())?;
+        }
+        let played = self.build().and_then(|()| self.play(guard));
+        for (path, old) in before.into_iter().rev() {
+            write(&path, old.as_bytes())?;
+        }
+        let played = played?;
+        match played.status.code() {
+            Some(1) => Ok(()),
+            Some(0) => Err(format!("`{}` is green without the guard", guard.story)),
+            _ => Err(format!("the tool failed:\n{}", text(&played))),
+        }
+    }
+
+    fn build(&self) -> Result<(), String> {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "--locked", "--package", "scenarios"]);
+        let built = run(cargo.current_dir(&self.tree).env("CARGO_TARGET_DIR", self.target()))?;
+        if built.status.success() { Ok(()) } else { Err(text(&built)) }
+    }
+
+    fn play(&self, guard: &Guard) -> Result<Output, String> {
+        let program = self.target().join("debug/scenario");
+        run(Command::new(program).arg("run").arg(guard.story_path()).current_dir(&self.tree))
+    }
+
+    fn target(&self) -> PathBuf {
+        self.tree.join("target")
+    }
+}
+
+fn run(command: &mut Command) -> Result<Output, String> {
+    command.output().map_err(|error| format!("{command:?}: {error}"))
+}
+
+fn text(output: &Output) -> String {
+    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Copies what differs, so that unchanged files keep their time and need no build; removes what is gone.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let named = |error: std::io::Error| format!("{}: {error}", from.display());
+    if !from.is_dir() {
+        let bytes = fs::read(from).map_err(named)?;
+        if fs::read(to).is_ok_and(|old| old == bytes) {
+            return Ok(());
+        }
+        return write(to, &bytes);
+    }
+    fs::create_dir_all(to).map_err(named)?;
+    for entry in fs::read_dir(to).map_err(named)? {
+        let entry = entry.map_err(named)?;
+        if !from.join(entry.file_name()).exists() {
+            let path = entry.path();
+            if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+                .map_err(named)?;
+        }
+    }
+    for entry in fs::read_dir(from).map_err(named)? {
+        let entry = entry.map_err(named)?;
+        let name = entry.file_name();
+        let hidden = name.to_string_lossy().starts_with(".venv");
+        if !hidden && !LEFT_OUT.iter().any(|left_out| name == *left_out) {
+            copy(&entry.path(), &to.join(name))?;
+        }
+    }
+    Ok(())
+}
