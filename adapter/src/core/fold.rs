@@ -336,6 +336,7 @@ mod tests {
             let delta = Delta {
                 session_id: "s".into(),
                 item_id: item.into(),
+                view_cursor: None,
                 field: Some(field.into()),
                 delta: text.into(),
             };

@@ -41,6 +41,8 @@ pub struct View {
     seen: Recent,
     /// Applied from a page; their live copies may still come.
     paged: Recent,
+    /// Position of the newest delta. No page holds deltas (CUR-2), so a copy stands beside its original.
+    delta: String,
 }
 
 #[derive(Debug, Default)]
@@ -127,6 +129,16 @@ impl View {
     #[must_use]
     pub fn is_filling(&self) -> bool {
         matches!(self.state, State::Filling(_))
+    }
+
+    /// Whether a delta at this position is the one that was applied last (CUR-1, CUR-13).
+    pub fn repeats(&mut self, cursor: &str) -> bool {
+        let same = self.delta == cursor;
+        if !same {
+            self.delta.clear();
+            self.delta.push_str(cursor);
+        }
+        same
     }
 
     /// A live event of the session.

@@ -92,6 +92,7 @@ fn play(ops: &[FoldOp], cut: bool) -> Seen {
                     let delta = Delta {
                         session_id: "s".into(),
                         item_id: id.as_str().into(),
+                        view_cursor: None,
                         field: Some(field.into()),
                         delta: piece.into(),
                     };

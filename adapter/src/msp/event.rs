@@ -52,6 +52,9 @@ pub struct Delta<'a> {
     /// The item.
     #[serde(borrow)]
     pub item_id: Cow<'a, str>,
+    /// Its position as it was written; two deltas never share one (CUR-1).
+    #[serde(borrow, default)]
+    pub view_cursor: Option<&'a RawValue>,
     /// Absent means `text`.
     #[serde(borrow, default)]
     pub field: Option<Cow<'a, str>>,

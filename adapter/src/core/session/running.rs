@@ -102,7 +102,10 @@ impl Session {
         }
         let event = event::decode(method, Some(params));
         if let Event::Delta(delta) = &event {
-            if delta.session_id == self.id.as_str() && self.is_shown() {
+            if delta.session_id == self.id.as_str()
+                && self.is_shown()
+                && !self.is_copy(delta.view_cursor.map(RawValue::get))
+            {
                 let now = cx.now;
                 self.publish(cx, |fold, workspace, out| fold.delta(delta, now, workspace, out));
             }
@@ -206,6 +209,12 @@ impl Session {
             let what = "Muse opened more items in one turn than the adapter keeps";
             self.fail_turn(cx, Failure::protocol(Phase::Running, what));
         }
+    }
+
+    /// STR-5: the same delta twice would be its text twice.
+    fn is_copy(&mut self, cursor: Option<&str>) -> bool {
+        let Slot::Live(host) = &mut self.slot else { return false };
+        cursor.is_some_and(|cursor| host.view.repeats(cursor))
     }
 
     /// Nothing more is shown once the editor asked to cancel.
