@@ -3,7 +3,7 @@
 //! In: chunks of any size. Out: lines without their terminator, in order. Invariants: never more
 //! than `limit` bytes of one line are kept; an oversized line is passed over and reported once; the
 //! result does not depend on how the input was cut. It does not look at the content beyond blank
-//! lines and one trailing carriage return. Rules: FRM-2..4, FRM-9, FRM-12, WIRE-1, WIRE-2, WIRE-5.
+//! lines, one trailing carriage return and one leading byte order mark. Rules: FRM-2..4, FRM-9, FRM-12, WIRE-1, WIRE-2, WIRE-5.
 
 use memchr::memchr;
 
@@ -12,6 +12,9 @@ pub const EDITOR_LINE_MAX: usize = 32 * 1024 * 1024;
 /// Host side: 10 MiB of line content (FRM-6, FRM-9).
 pub const HOST_LINE_MAX: usize = 10 * 1024 * 1024;
 
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Buffers grown by a large line are given back above this size, so that one large frame does not
 /// stay in resident memory for the life of the process.
 const KEEP_CAPACITY: usize = 256 * 1024;
@@ -19,7 +22,8 @@ const KEEP_CAPACITY: usize = 256 * 1024;
 /// One line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line<'a> {
-    /// A line that is not blank, without `\n` and without one `\r` before it.
+    /// A line that is not blank, without `\n`, without one `\r` before it, and without a byte order mark,
+    /// which some writers put before a stream or before each text.
     Complete(&'a [u8]),
     /// The stream ended inside this line. It counts only if it is a whole JSON object (PO-34).
     Unterminated(&'a [u8]),
@@ -73,6 +77,7 @@ impl Framer {
                     if to - from > self.limit {
                         return Some(Line::TooLong { bytes: (to - from) as u64 });
                     }
+                    let from = from + mark(&self.buffer[from..to]);
                     if !is_blank(&self.buffer[from..to]) {
                         return Some(Line::Complete(&self.buffer[from..to]));
                     }
@@ -99,6 +104,7 @@ impl Framer {
         if let Some(bytes) = self.skipping.take() {
             return Some(Line::TooLong { bytes: bytes + (self.buffer.len() - from) as u64 });
         }
+        let from = from + mark(&self.buffer[from..]);
         let tail = &self.buffer[from..];
         (!is_blank(tail)).then_some(Line::Unterminated(tail))
     }
@@ -113,6 +119,11 @@ impl Framer {
             self.buffer.shrink_to(KEEP_CAPACITY);
         }
     }
+}
+
+/// Length of the byte order mark at the beginning of a line.
+fn mark(line: &[u8]) -> usize {
+    if line.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 }
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -153,6 +164,18 @@ mod tests {
         for step in 1..input.len() {
             assert_eq!(lines(8, input, step), whole, "cut every {step} bytes");
         }
+    }
+
+    /// <https://github.com/modelcontextprotocol/rust-sdk/issues/825> (BL-49)
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_line_and_alone_it_is_blank() {
+        let input =
+            "\u{feff}{}\n\u{feff}\n\u{feff} \r\n{}\r\n\u{feff}[]\n\u{feff}\u{feff}7\n\u{feff}";
+        for step in 1..input.len() {
+            let seen = lines(64, input.as_bytes(), step);
+            assert_eq!(seen, ["{}", "{}", "[]", "\u{feff}7"], "cut every {step} bytes");
+        }
+        assert_eq!(lines(64, "\u{feff}{}".as_bytes(), 1), ["tail {}"]);
     }
 
     #[test]

@@ -29,9 +29,10 @@ fn broken_lines() -> Vec<Case> {
         ),
         case(
             "a byte order mark",
-            "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\n",
-            parse(),
+            "\u{feff}{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"}\r\n",
+            Some((json!(1), -32601)),
         ),
+        case("a byte order mark and nothing else", "\u{feff}\n\u{feff} \r\n", None),
         case(
             "a control character in a string",
             "{\"jsonrpc\":\"2.0\",\"id\":\"\u{1}\"}\n",
@@ -42,6 +43,18 @@ fn broken_lines() -> Vec<Case> {
         case("null", "null\n", envelope()),
         case("a string", "\"initialize\"\n", envelope()),
         case("an empty batch", "[]\n", envelope()),
+        // https://github.com/agentclientprotocol/rust-sdk/pull/286 (BL-57)
+        case("a batch of a number", "[1]\n", envelope()),
+        case(
+            "a batch in which an id comes twice",
+            "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"x\"},{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"y\"}]\n",
+            envelope(),
+        ),
+        case(
+            "a batch of notifications",
+            "[{\"jsonrpc\":\"2.0\",\"method\":\"session/cancel\"},{\"jsonrpc\":\"2.0\",\"method\":\"x\"}]\n",
+            envelope(),
+        ),
         case("a batch", "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}]\n", envelope()),
         case("no version", "{\"id\":1,\"method\":\"initialize\"}\n", envelope()),
         case(
@@ -80,6 +93,10 @@ fn requests() -> Vec<Case> {
         case("a boolean as id", raw_id("true"), refused(Value::Null, -32600)),
         case("a list as id", raw_id("[1]"), refused(Value::Null, -32600)),
         case("an object as id", raw_id("{}"), refused(Value::Null, -32600)),
+        // https://github.com/agentclientprotocol/agent-client-protocol/pull/142 (BL-59): null is an id, no
+        // id is no question.
+        case("null as id", raw_id("null"), refused(Value::Null, -32601)),
+        case("no id", line(&json!({"method": "session/explode"})), None),
         case(
             "an id and nothing else",
             line(&json!({"id": "lonely"})),
@@ -197,14 +214,44 @@ async fn a_line_over_the_limit_is_refused_and_the_connection_goes_on() {
     agent.finish().await;
 }
 
-/// WIRE-2: an editor on Windows may end its lines in its own way.
+/// Lines around sizes at which readers of others gave up, then one that no host would take (FRM-6). <https://github.com/MoonshotAI/kimi-cli/issues/831> (BL-51)
 #[tokio::test]
-async fn a_carriage_return_before_the_newline_is_no_matter() {
+async fn a_prompt_of_any_size_up_to_the_limit_is_answered_and_the_next_one_works() {
+    let setup = setup!();
+    let mut agent = Agent::start(&setup).await;
+    let session = agent.new_session().await;
+    let prompt = |id: usize, filling: &str| {
+        let block = json!({"type": "text", "text": format!("hello {filling}")});
+        let params = json!({"sessionId": session, "prompt": [block]});
+        line(&json!({"id": format!("p{id}"), "method": "session/prompt", "params": params}))
+    };
+    let around = prompt(65_535, "").len() - 1;
+
+    for length in [65_535, 65_536, 65_537, 1024 * 1024] {
+        let filling = "a".repeat(length - around - length.to_string().len() + 5);
+        let frame = prompt(length, &filling);
+        assert_eq!(frame.len(), length + 1, "the newline does not count");
+        agent.send_bytes(&frame).await;
+        let answer = agent.result(&json!(format!("p{length}"))).await;
+        assert_eq!(answer["stopReason"], "end_turn", "{length}");
+    }
+
+    agent.send_bytes(&prompt(0, &"a".repeat(11 * 1024 * 1024))).await;
+    assert_eq!(agent.refusal(&json!("p0")).await["code"], -32602);
+    assert_eq!(agent.prompt(&session, "hello").await["stopReason"], "end_turn");
+    agent.finish().await;
+    assert_eq!(setup.host_received_count("turn/start"), 5);
+}
+
+/// WIRE-2: an editor on Windows may end its lines in its own way.
+/// <https://github.com/modelcontextprotocol/rust-sdk/issues/825> (BL-49): or begin its stream in its own way.
+#[tokio::test]
+async fn a_carriage_return_or_a_byte_order_mark_is_no_matter() {
     let setup = setup!();
     let mut agent = Agent::spawn(&setup);
     let frame = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}});
 
-    agent.send_bytes(format!("\r\n{frame}\r\n").as_bytes()).await;
+    agent.send_bytes(format!("\u{feff}\r\n\u{feff}{frame}\r\n").as_bytes()).await;
 
     agent.result(&json!(1)).await;
     agent.finish().await;
@@ -227,10 +274,24 @@ async fn a_request_before_the_handshake_is_refused() {
 }
 
 /// PO-33: integers of any size and strings come back as they were written, byte for byte.
+/// <https://github.com/frontman-ai/frontman/issues/1552> (BL-55)
+/// <https://github.com/agentclientprotocol/agent-client-protocol/pull/142> (BL-59)
 #[tokio::test]
 async fn an_id_is_echoed_as_it_was_written() {
-    let ids =
-        ["0", "-7", "123456789012345678901234567890", "\"\"", "\"\\u00e9\\/\"", "\"é\"", "\"1\""];
+    let ids = [
+        "0",
+        "-1",
+        "-7",
+        "2147483648",
+        "9007199254740993",
+        "18446744073709551615",
+        "123456789012345678901234567890",
+        "\"\"",
+        "\"abc\"",
+        "\"\\u00e9\\/\"",
+        "\"é\"",
+        "\"1\"",
+    ];
     let setup = setup!();
     let mut agent = Agent::start(&setup).await;
 
