@@ -4,7 +4,9 @@
 //! outcome (`outcome`), then the end of the editor, and last the invariants that hold in every run
 //! ([`watch`]). The record is [`transcript`]; what went wrong first is [`report::Failure`].
 
+pub mod astray;
 mod expect;
+mod grants;
 mod lanes;
 pub mod names;
 mod outcome;

@@ -97,62 +97,70 @@ impl<'a> Play<'a> {
     /// The first failure.
     pub(super) fn timeline(&mut self) -> Result<(), Failure> {
         let steps: Vec<&Step> = self.file.timeline().collect();
-        for (index, step) in steps.iter().enumerate() {
-            if self.solo && !super::solo::plays(step) {
+        for index in 0..steps.len() {
+            if self.solo && !super::solo::plays(steps[index]) {
                 continue;
             }
             self.begin(index);
-            match step {
-                Step::Act(act) => self.act(act)?,
-                Step::ActRace(race) => {
-                    let order =
-                        self.races.next().unwrap_or_else(|| (0..race.lines.len()).collect());
-                    for act in order.into_iter().filter_map(|index| race.lines.get(index)) {
-                        if !self.solo || act.lane.is_host() {
-                            self.act(act)?;
-                        }
-                    }
-                }
-                Step::Expect(expect) => {
-                    self.settle();
-                    if self.solo { self.await_line(expect) } else { self.expect(expect) }?;
-                }
-                Step::ExpectRace(race) => {
-                    self.settle();
-                    if self.solo {
-                        self.await_race(&race.lines)
-                    } else {
-                        self.expect_race(&race.lines)
-                    }?;
-                }
-                Step::After(after) => {
-                    self.settle();
-                    let by = match &after.wait {
-                        Wait::Literal(by) => *by,
-                        Wait::Name(name) => self.duration(&name.text),
-                    };
-                    let landing = match steps.get(index + 1) {
-                        Some(Step::Act(_) | Step::ActRace(_) | Step::Quiet(_)) => Landing::Before,
-                        _ => Landing::After,
-                    };
-                    self.stage.advance(by, landing);
-                    self.collect();
-                }
-                Step::Quiet(quiet) => {
-                    self.settle();
-                    if let Some(left) = self.left() {
-                        let mut failure =
-                            Failure::new(Code::NotQuiet, quiet.at.line, "something was said");
-                        failure.instead = Some(left);
-                        return Err(self.placed(failure));
-                    }
-                }
-            }
-            self.note_step(step);
+            self.step(&steps, index)?;
+            self.note_step(steps[index]);
         }
         self.begin(usize::MAX);
         self.settle();
         self.nothing_left()
+    }
+
+    /// One step of the timeline.
+    ///
+    /// # Errors
+    /// Why it could not be carried out or was not fulfilled.
+    pub(super) fn step(&mut self, steps: &[&Step], index: usize) -> Result<(), Failure> {
+        match steps[index] {
+            Step::Act(act) => self.act(act)?,
+            Step::ActRace(race) => {
+                let order = self.races.next().unwrap_or_else(|| (0..race.lines.len()).collect());
+                for act in order.into_iter().filter_map(|index| race.lines.get(index)) {
+                    if !self.solo || act.lane.is_host() {
+                        self.act(act)?;
+                    }
+                }
+            }
+            Step::Expect(expect) => {
+                self.settle();
+                if self.solo { self.await_line(expect) } else { self.expect(expect) }?;
+            }
+            Step::ExpectRace(race) => {
+                self.settle();
+                if self.solo {
+                    self.await_race(&race.lines)
+                } else {
+                    self.expect_race(&race.lines)
+                }?;
+            }
+            Step::After(after) => {
+                self.settle();
+                let by = match &after.wait {
+                    Wait::Literal(by) => *by,
+                    Wait::Name(name) => self.duration(&name.text),
+                };
+                let landing = match steps.get(index + 1) {
+                    Some(Step::Act(_) | Step::ActRace(_) | Step::Quiet(_)) => Landing::Before,
+                    _ => Landing::After,
+                };
+                self.stage.advance(by, landing);
+                self.collect();
+            }
+            Step::Quiet(quiet) => {
+                self.settle();
+                if let Some(left) = self.left() {
+                    let mut failure =
+                        Failure::new(Code::NotQuiet, quiet.at.line, "something was said");
+                    failure.instead = Some(left);
+                    return Err(self.placed(failure));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// DSL-7.

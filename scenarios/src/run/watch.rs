@@ -5,10 +5,11 @@
 //! adapter's own bookkeeping is asked.
 //!
 //! - I1 one response per request · I2 one `turn/start` per prompt · I3 nothing of a turn after its answer
-//!   but updates of known cards, nothing of a session after its close · I4 only JSON-RPC on stdout · I5 no
-//!   planted secret · I6 every host is gone · I7 the client oracle of the fake host · E1 every frame of the
-//!   adapter has the schema of its method · E2 a card is opened once and before its updates · E3 the text
-//!   of an item is a prefix of what the host said, and equals it in a turn that ended well.
+//!   but updates of known cards, nothing of a session before it is known or after its close · I4 only
+//!   JSON-RPC on stdout · I5 no planted secret · I6 every host is gone · I7 the client oracle of the fake
+//!   host · E1 every frame of the adapter has the schema of its method · E2 a card is opened once and before
+//!   its updates · E3 the text of an item is a prefix of what the host said, and equals it in a turn that
+//!   ended well · E4 nothing is granted or answered that the person did not say (`grants`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,6 +57,9 @@ pub fn judge(transcript: &Transcript, ending: &Ending) -> Vec<Finding> {
             (Lane::Host(_), false) => watch.host_sent(entry),
         }
     }
+    for index in super::grants::unasked(transcript) {
+        watch.find("E4", Some(index), "no answer of the person stands behind this");
+    }
     watch.end(ending);
     watch.findings
 }
@@ -77,6 +81,8 @@ struct State {
     /// Sessions with an open prompt.
     prompting: BTreeMap<String, String>,
     closed: BTreeSet<String>,
+    /// Sessions that the editor has heard of: it named them, or an answer made them.
+    known: BTreeSet<String>,
     /// Prompts that were sent and not yet submitted, per session.
     submissions: BTreeMap<String, i64>,
     /// Cards by (session, id).
@@ -114,6 +120,7 @@ impl Watch {
             return;
         };
         let session = entry.frame["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
+        self.state.known.insert(session.clone());
         self.state.open.insert(id.to_string(), (method.to_owned(), session));
     }
 
@@ -170,6 +177,10 @@ impl Watch {
                     self.state.prompting.remove(&session);
                 }
             }
+            "session/new" => {
+                let made = entry.frame["result"]["sessionId"].as_str();
+                self.state.known.extend(made.map(str::to_owned));
+            }
             "session/close" if entry.frame.get("result").is_some() => {
                 self.state.closed.insert(session);
             }
@@ -185,6 +196,9 @@ impl Watch {
         let session = params["sessionId"].as_str().unwrap_or_default().to_owned();
         let update = &params["update"];
         let kind = update["sessionUpdate"].as_str().unwrap_or_default();
+        if !self.state.known.contains(&session) {
+            self.find("I3", Some(index), "an update of a session that nobody knows yet");
+        }
         if self.state.closed.contains(&session) {
             self.find("I3", Some(index), "an update of a session that is closed");
         }
@@ -425,12 +439,14 @@ mod tests {
             json!({ "jsonrpc": "2.0", "id": 1, "method": "turn/start",
                                    "params": { "sessionId": "s" } }),
         );
-        let cases: [(&[_], &str); 11] = [
+        let title = json!({ "sessionUpdate": "session_info_update", "title": "t" });
+        let cases: [(&[_], &str); 12] = [
             (&[prompt()], "I1"),
             (&[prompt(), answer(1), answer(1)], "I1"),
             (&[answer(9)], "I1"),
             (std::slice::from_ref(&start), "I2"),
             (&[prompt(), answer(1), chunk("x")], "I3"),
+            (&[update(title), prompt(), answer(1)], "I3"),
             (&[("e<", json!("banner"))], "I4"),
             (&[prompt(), chunk("sk-secret"), answer(1)], "I5"),
             (&[prompt(), update(next), answer(1)], "E2"),

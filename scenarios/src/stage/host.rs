@@ -13,6 +13,7 @@ use fake_msp::engine::{Host, Input, Output};
 use muse_code_acp::shell::{HostControl, HostExit};
 
 use super::memory::{Reader, Writer};
+use super::tamper::Tampering;
 
 /// See the module.
 #[derive(Clone)]
@@ -43,6 +44,8 @@ pub struct Process {
     pub violations: Vec<String>,
     /// The engine goes on in another process.
     pub taken: bool,
+    /// What is done to the frames of all hosts of the run.
+    pub tampering: Option<Tampering>,
     touched: bool,
     stdin: Option<Reader>,
     partial: Vec<u8>,
@@ -73,6 +76,7 @@ impl HostProc {
             terminated: false,
             violations: Vec::new(),
             taken: false,
+            tampering: None,
             touched: true,
             stdin: Some(stdin),
             partial: Vec::new(),
@@ -197,6 +201,9 @@ impl Process {
         }
         let mut moved = self.read(now);
         moved |= self.perform();
+        if self.tampering.as_ref().is_some_and(Tampering::is_cut) {
+            self.exit_after_writing(1);
+        }
         moved |= self.write();
         moved
     }
@@ -235,8 +242,11 @@ impl Process {
             moved = true;
             match &output {
                 Output::Line(line) => {
-                    self.queued.extend(line);
-                    self.queued.push_back(b'\n');
+                    let copies = self.tampering.as_ref().map_or(1, |all| all.copies(line));
+                    for _ in 0..copies {
+                        self.queued.extend(line);
+                        self.queued.push_back(b'\n');
+                    }
                 }
                 Output::Raw(bytes) => self.queued.extend(bytes),
                 Output::Stderr(line) => self.say_stderr(&line.clone()),

@@ -12,6 +12,7 @@ pub mod pipe;
 pub mod proc;
 pub mod sim;
 pub mod solo;
+pub mod tamper;
 pub mod world;
 
 use std::time::Duration;

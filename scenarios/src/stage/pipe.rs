@@ -17,6 +17,7 @@ use tokio::time::Instant;
 
 use super::host::HostProc;
 use super::memory::{Reader, Writer, pipe};
+use super::tamper::Tampering;
 use super::world::{Counted, Hosts, Machine, MadeUp, Setting};
 use super::{Landing, LinkFault, Party, Stage};
 
@@ -44,6 +45,18 @@ impl Pipe {
     /// # Errors
     /// When the machine cannot give a runtime (no more file descriptors).
     pub fn new(setting: Setting, config: Config) -> std::io::Result<Self> {
+        Self::tampered(setting, config, None)
+    }
+
+    /// A stage on which something goes wrong with what hosts say.
+    ///
+    /// # Errors
+    /// As [`Pipe::new`].
+    pub fn tampered(
+        setting: Setting,
+        config: Config,
+        tampering: Option<Tampering>,
+    ) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -54,7 +67,7 @@ impl Pipe {
         let (agent_out, editor_out) = pipe(setting.pipe);
         let hosts = Hosts::default();
         let machine = Machine { setting, hosts: Rc::clone(&hosts) };
-        let world = MadeUp { machine, start, ids: Counted(0) };
+        let world = MadeUp { machine, start, ids: Counted(0), tampering };
         let driver = Driver::new(config, world, agent_in, agent_out, std::future::pending());
         drop(guard);
         Ok(Self {

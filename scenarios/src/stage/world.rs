@@ -15,6 +15,7 @@ use muse_code_acp::shell::{HostProcess, World};
 
 use super::host::HostProc;
 use super::memory::pipe;
+use super::tamper::Tampering;
 
 /// What a story says about the machine.
 #[derive(Clone)]
@@ -49,6 +50,7 @@ pub(super) struct MadeUp {
     pub(super) machine: Machine,
     pub(super) start: tokio::time::Instant,
     pub(super) ids: Counted,
+    pub(super) tampering: Option<Tampering>,
 }
 
 /// Bytes that the pipe of stderr holds.
@@ -122,6 +124,7 @@ impl World for MadeUp {
         let (host_err, stderr) = pipe(STDERR_PIPE);
         let engine = self.machine.engine();
         let host = HostProc::new(engine, self.start.elapsed(), host_in, host_out, host_err);
+        host.with(|process| process.tampering.clone_from(&self.tampering));
         self.machine.hosts.borrow_mut().push(host.clone());
         Ok(HostProcess {
             stdin: Box::pin(stdin),
