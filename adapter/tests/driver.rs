@@ -273,13 +273,18 @@ fn a_host_that_ignores_its_end_of_input_is_terminated_and_then_killed() {
     });
 }
 
+/// SCN-FUZ-04. <https://github.com/agentclientprotocol/codex-acp/pull/397> (BL-53): each byte is a write of
+/// its own; bytes that are no text at all make their line no frame.
 #[test]
 fn text_split_at_every_byte_arrives_whole() {
     run(async {
         let mut stage = Stage::start(16);
         let (session, mut host) = stage.with_turn("x").await;
         let lines = format!("{}\r\n\n{}\n", item(&session), delta(&session, "grüße, 世界"));
-        for byte in lines.as_bytes() {
+        let broken = delta(&session, "世").to_string().into_bytes();
+        let broken = broken.iter().filter(|byte| **byte != 0xb8); // the middle one of three
+        let bytes: Vec<u8> = broken.chain(b"\n").chain(lines.as_bytes()).copied().collect();
+        for byte in &bytes {
             host.out.write_all(&[*byte]).await.expect("taken");
             tokio::task::yield_now().await;
         }
@@ -290,6 +295,72 @@ fn text_split_at_every_byte_arrives_whole() {
                 return;
             }
         }
+    });
+}
+
+/// SCN-FUZ-12, PO-19: thirty seconds without a reader, then everything, once and in order.
+#[test]
+fn ten_thousand_deltas_wait_for_an_editor_that_does_not_read() {
+    run(async {
+        const DELTAS: usize = 10_000;
+        let mut stage = Stage::start(1024);
+        let (session, mut host) = stage.with_turn("x").await;
+        host.say(&item(&session)).await;
+        let said = session.clone();
+        let speaking = tokio::task::spawn_local(async move {
+            for number in 0..DELTAS {
+                host.say(&delta(&said, &format!("{number:0>100} "))).await;
+            }
+            host
+        });
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        assert!(!speaking.is_finished(), "the host is held back: what waits is bounded");
+        let mut shown = String::new();
+        while shown.len() < DELTAS * 101 {
+            let line = stage.line().await;
+            shown += line["params"]["update"]["content"]["text"].as_str().unwrap_or_default();
+        }
+        let numbers =
+            shown.split_whitespace().map(|number| number.parse::<usize>().expect("a number"));
+        assert!(numbers.eq(0..DELTAS), "each once and in order");
+        let mut host = speaking.await.expect("no panic");
+        host.say(&json!({ "jsonrpc": "2.0", "method": "turn/completed", "params": {
+            "sessionId": session, "turnId": "t", "terminal": "completed" } }))
+            .await;
+        let lines = host.lines.next_line().await.expect("utf-8").expect("a line");
+        assert!(lines.contains("session/read"), "{lines}");
+        drop(host);
+        assert_eq!(stage.answer(3).await["result"]["stopReason"], "end_turn");
+    });
+}
+
+/// SCN-FUZ-07, FRM-9: passed over without being kept (`wire::framing`), and one that never ends is a torn
+/// last line.
+#[test]
+fn a_line_of_64_mebibytes_is_passed_over_and_the_turn_goes_on() {
+    run(async {
+        let mut stage = Stage::start(65_536);
+        let (session, mut host) = stage.with_turn("x").await;
+        let piece = [b'x'; 4096];
+        for _ in 0..64 * 1024 * 1024 / piece.len() {
+            host.out.write_all(&piece).await.expect("taken");
+        }
+        host.out.write_all(b"\n").await.expect("taken");
+        host.say(&item(&session)).await;
+        host.say(&delta(&session, "after it")).await;
+        let shown = loop {
+            let line = stage.line().await;
+            if line["params"]["update"]["sessionUpdate"] == "agent_message_chunk" {
+                break line;
+            }
+        };
+        assert_eq!(shown["params"]["update"]["content"]["text"], "after it");
+        for _ in 0..16 * 1024 * 1024 / piece.len() {
+            host.out.write_all(&piece).await.expect("taken");
+        }
+        drop(host.out);
+        let answer = stage.answer(3).await;
+        assert_eq!(answer["error"]["data"]["failure"]["kind"], "terminalUnknown");
     });
 }
 

@@ -52,6 +52,14 @@ fn the_core_knows_no_runtime_clock_environment_or_hash_order() {
     assert_eq!(lines_with("core", &forbidden), [""; 0]);
 }
 
+/// SCN-FUZ-24: a wall clock that is set would move deadlines.
+#[test]
+fn nothing_is_measured_by_the_wall_clock() {
+    for folder in ["core", "shell", "wire", "acp", "msp"] {
+        assert_eq!(lines_with(folder, &["SystemTime", "UNIX_EPOCH"]), [""; 0]);
+    }
+}
+
 #[test]
 fn dependencies_point_one_way() {
     assert_eq!(

@@ -33,7 +33,38 @@ fn main() -> ExitCode {
             Some(path) => Err(format!("{} has none", path.display()).into()),
         }
     });
-    libtest_mimic::run(&arguments, trials.chain([controls]).collect()).exit_code()
+    let tables = Trial::test("corpus::what_its_tables_name_is_there", {
+        let root = root.clone();
+        move || tables(&root)
+    });
+    libtest_mimic::run(&arguments, trials.chain([controls, tables]).collect()).exit_code()
+}
+
+/// Files that the tables of the corpus's page name are there, and those of a public report carry its
+/// address.
+fn tables(root: &Path) -> Result<(), Failed> {
+    let page = std::fs::read_to_string(root.join("README.md"))?;
+    let mut reports = 0;
+    for row in page.lines().filter(|line| line.starts_with("| BL-") || line.starts_with("| FUZ-")) {
+        let address = row.split_whitespace().find(|word| word.starts_with("https://"));
+        reports += usize::from(address.is_some());
+        let names: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() {
+            return Err(format!("no file: {row}").into());
+        }
+        for name in names {
+            let base = if name.ends_with(".scn") { root.to_owned() } else { root.join("../..") };
+            let text = std::fs::read_to_string(base.join(name));
+            let text = text.map_err(|error| format!("{name}: {}", error.kind()))?;
+            if address.is_some_and(|address| !text.contains(address)) {
+                return Err(format!("{name} does not carry the address of its report").into());
+            }
+        }
+    }
+    match reports {
+        0..19 => Err(format!("{reports} reports are listed").into()),
+        _ => Ok(()),
+    }
 }
 
 /// A stage that cannot realise a line of a file has no test of it, so that none is counted as passed. A

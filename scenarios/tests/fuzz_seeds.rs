@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use muse_code_acp::fuzz_support::{FoldOp, msp_fold};
 use scenarios::fuzz_support::{scenario_parser, seeds};
 
 #[test]
@@ -30,5 +31,40 @@ fn a_broken_file_is_no_problem_of_the_parser() {
         [&b"scenario"[..], b"\xff", b"scenario \"x\"\n  id a\nhost -> \xf0\x9f", b"{", b"race"]
     {
         scenario_parser(bytes);
+    }
+}
+
+/// SCN-FUZ-17: items and deltas in made-up orders, the same ones every time. Four items, so that they meet;
+/// revisions that mostly grow, so that most are taken.
+#[test]
+fn made_up_orders_of_items_and_deltas_show_each_text_once() {
+    const WORDS: [&str; 6] = ["", "a", "ab", "abc", "é世", "abcd\n"];
+    for seed in 0..2000u64 {
+        let mut state = seed;
+        let mut draw = |below: u64| {
+            // Knuth's multiplier; the low bits of such a sequence are of no use.
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            u8::try_from((state >> 33) % below).expect("below is small")
+        };
+        let length = 1 + draw(60);
+        let ops: Vec<FoldOp> = (0..length)
+            .map(|step| {
+                let (item, text) = (draw(4), WORDS[usize::from(draw(6))].to_owned());
+                match draw(10) {
+                    0..=3 => {
+                        let (kind, older) = (draw(6), draw(8) == 0);
+                        let revision = if older { draw(8) } else { step };
+                        let (ended, foreign) = (draw(4) == 0, draw(8) == 0);
+                        FoldOp::Item { item, kind, revision, ended, foreign, text }
+                    }
+                    4..=7 => FoldOp::Delta { item, field: draw(5), text },
+                    8 => FoldOp::Lost { item },
+                    _ => FoldOp::Flush,
+                }
+            })
+            .collect();
+        msp_fold(&ops);
     }
 }

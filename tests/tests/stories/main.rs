@@ -13,3 +13,4 @@ mod permission;
 mod prompt;
 mod secrets;
 mod start;
+mod stdout;

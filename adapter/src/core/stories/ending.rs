@@ -469,3 +469,64 @@ fn a_bug_in_one_session_is_answered_and_the_others_go_on() {
     stage.resolve();
     stage.asked("initialize");
 }
+
+/// SCN-FUZ-23: whatever ends a host, the class follows from where the prompt was.
+#[test]
+fn every_exit_code_and_every_signal_ends_the_prompt_once_and_is_told() {
+    let codes = (0..=255).map(|code| HostEnd { code: Some(code), ..HostEnd::default() });
+    let signals = (1..=64).map(|signal| HostEnd { signal: Some(signal), ..HostEnd::default() });
+    for end in codes.chain(signals).chain([HostEnd::default()]) {
+        for acknowledged in [false, true] {
+            let (mut stage, session) = Stage::with_session();
+            stage.prompt(&session, "x");
+            stage.open_host(&session);
+            if acknowledged {
+                stage.acknowledge();
+                stage.update();
+            }
+            stage.host_gone(end.clone());
+            let answer = stage.answer();
+            let (kind, phase) = match acknowledged {
+                false => ("transportError", "submitting"),
+                true => ("terminalUnknown", "running"),
+            };
+            assert_eq!(answer["error"]["code"], -32603, "{end:?}");
+            assert_eq!(failure(&answer)["kind"], kind, "{end:?}");
+            assert_eq!(failure(&answer)["phase"], phase, "{end:?}");
+            assert_eq!(failure(&answer)["execution"], "possiblySubmitted", "{end:?}");
+            assert_eq!(failure(&answer)["outcome"], "unknown", "{end:?}");
+            let message = answer["error"]["message"].as_str().expect("text");
+            let told = match (end.code, end.signal) {
+                (Some(0) | None, None) => !message.contains("exited"),
+                (Some(code), _) => message.contains(&format!("code {code}")),
+                (None, Some(signal)) => message.contains(&format!("signal {signal} ")),
+            };
+            assert!(told, "{end:?}: {message}");
+            stage.to_host.clear();
+            stage.quiet();
+        }
+    }
+}
+
+/// SCN-FUZ-24: the clock is the shell's and only grows (tests/tidy.rs). Should it ever stand still or jump,
+/// a deadline fires at its instant, once.
+#[test]
+fn a_deadline_fires_once_however_the_clock_gets_there() {
+    let (mut stage, session) = Stage::with_session();
+    stage.now = Tick(Duration::from_secs(100));
+    stage.prompt(&session, "x");
+    stage.open_host(&session);
+    let deadline = stage.agent.deadline().expect("the submission has one");
+    for early in [0, 99, 100, 129] {
+        stage.now = Tick(Duration::from_secs(early));
+        stage.feed(Input::Timer);
+        assert_eq!(stage.agent.deadline(), Some(deadline), "nothing is due at {early} s");
+    }
+    assert!(stage.to_editor.is_empty());
+    stage.now = Tick(Duration::from_secs(365 * 24 * 60 * 60));
+    stage.feed(Input::Timer);
+    assert_eq!(failure(&stage.answer())["kind"], "deadlineExceeded");
+    stage.feed(Input::Timer);
+    stage.to_host.clear();
+    stage.quiet();
+}
