@@ -7,16 +7,15 @@
 //! clock, as on `sim`. Paths: the story's workspace stands for a temporary folder, in both directions.
 
 mod link;
+mod mapping;
+mod program;
 mod rest;
 
-use std::collections::VecDeque;
-use std::io::{self, ErrorKind, Read, Write};
-use std::os::fd::AsFd;
+use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use muse_code_acp::core::Config;
@@ -29,6 +28,8 @@ use super::world::{Hosts, Machine, STDERR_PIPE, Setting};
 use super::{Landing, LinkFault, Party, Stage};
 use crate::chat::toolbox::Toolbox;
 use link::Link;
+use mapping::Mapping;
+use program::Program;
 use rest::{Look, look};
 
 /// Nothing honest takes so long to come to rest, on the slowest machine.
@@ -37,45 +38,10 @@ const REST_MAX: Duration = Duration::from_secs(60);
 const SLACK: Duration = Duration::from_millis(5);
 /// How long one wait for the next event lasts while somebody still runs.
 const NAP: Duration = Duration::from_millis(1);
-/// Most bytes of the adapter's log that are kept for looking through.
-const LOG_MAX: usize = 16 * 1024 * 1024;
-/// The workspace of stories.
-const WORKSPACE: &[u8] = b"/workspace";
-
 /// Held while a child is born and while a pipe is closed. A child that another thread has forked and that
 /// has not yet begun its program holds copies of all pipes: an end that is closed meanwhile is seen later,
 /// and a story would wait for nothing.
 static BIRTHS: Mutex<()> = Mutex::new(());
-
-/// The story's workspace and the folder that stands for it.
-#[derive(Clone)]
-pub(super) struct Mapping {
-    real: Vec<u8>,
-}
-
-impl Mapping {
-    /// From the story to the programs.
-    fn outward(&self, bytes: &[u8]) -> Vec<u8> {
-        replace(bytes, WORKSPACE, &self.real)
-    }
-
-    /// From the programs to the story.
-    fn inward(&self, bytes: &[u8]) -> Vec<u8> {
-        replace(bytes, &self.real, WORKSPACE)
-    }
-}
-
-fn replace(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some(at) = rest.windows(from.len()).position(|window| window == from) {
-        out.extend_from_slice(&rest[..at]);
-        out.extend_from_slice(to);
-        rest = &rest[at + from.len()..];
-    }
-    out.extend_from_slice(rest);
-    out
-}
 
 /// True as well when nobody can tell.
 fn has_files(folder: &Path) -> bool {
@@ -84,10 +50,7 @@ fn has_files(folder: &Path) -> bool {
 
 /// See the module.
 pub struct Proc {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: Option<ChildStdout>,
-    stderr: Option<ChildStderr>,
+    program: Program,
     listener: UnixListener,
     links: Vec<Link>,
     machine: Machine,
@@ -95,16 +58,9 @@ pub struct Proc {
     start: Instant,
     story: Duration,
     ahead_max: Duration,
-    unsent: VecDeque<u8>,
-    closing: bool,
-    stalled: bool,
-    line: Vec<u8>,
-    inbox: Vec<u8>,
-    log: Vec<u8>,
     secret: &'static str,
     /// Where the programs may put private files while they run (I8).
     private: PathBuf,
-    ended: Option<String>,
     restless: bool,
     /// Last: everything above uses what is in them.
     _folder: TempDir,
@@ -145,45 +101,20 @@ impl Proc {
             .env("MUSE_CODE_ACP_STALL_MS", config.stall.as_millis().to_string())
             .env("FAKE_MSP_CONTROL", root.join("control"))
             .env("FAKE_MSP_PROFILE", setting.profile.version)
-            .env("RUST_LOG", "trace")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0);
-        let mut child = {
-            let _nobody_closes = BIRTHS.lock().unwrap_or_else(PoisonError::into_inner);
-            command.spawn()?
-        };
-        let (stdin, stdout, stderr) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        for fd in [stdin.as_ref().map(AsFd::as_fd), stdout.as_ref().map(AsFd::as_fd)]
-            .into_iter()
-            .chain([stderr.as_ref().map(AsFd::as_fd)])
-            .flatten()
-        {
-            rustix::io::ioctl_fionbio(fd, true)?;
-        }
+            .env("RUST_LOG", "trace");
+        let mapping = Mapping { real: workspace.into_os_string().into_encoded_bytes() };
+        let program = Program::start(command, mapping.clone())?;
         Ok(Self {
-            child,
-            stdin,
-            stdout,
-            stderr,
+            program,
             listener,
             links: Vec::new(),
             machine: Machine { setting, hosts: Hosts::default() },
-            mapping: Mapping { real: workspace.into_os_string().into_encoded_bytes() },
+            mapping,
             start: Instant::now(),
             story: Duration::ZERO,
             ahead_max: Duration::ZERO,
-            unsent: VecDeque::new(),
-            closing: false,
-            stalled: false,
-            line: Vec::new(),
-            inbox: Vec::new(),
-            log: Vec::new(),
             secret,
             private,
-            ended: None,
             restless: false,
             _folder: folder,
             _toolbox: toolbox,
@@ -193,14 +124,12 @@ impl Proc {
     /// Moves every byte that can be moved; true when anything was.
     fn exchange(&mut self) -> bool {
         let mut moved = self.accept();
-        moved |= self.write();
-        moved |= self.read();
-        moved |= self.read_log();
+        moved |= self.program.exchange();
         let now = self.start.elapsed();
         for link in &mut self.links {
             moved |= link.exchange(now);
         }
-        moved | self.reap()
+        moved | self.program.reap()
     }
 
     fn accept(&mut self) -> bool {
@@ -224,99 +153,10 @@ impl Proc {
         self.links.push(Link::new(host, socket, pipes, self.mapping.clone()));
     }
 
-    fn write(&mut self) -> bool {
-        let Some(stdin) = &mut self.stdin else {
-            self.unsent.clear();
-            return false;
-        };
-        let (front, _) = self.unsent.as_slices();
-        if front.is_empty() {
-            if self.closing {
-                let _nobody_is_born = BIRTHS.lock().unwrap_or_else(PoisonError::into_inner);
-                self.stdin = None;
-            }
-            return self.closing;
-        }
-        match stdin.write(front) {
-            Ok(count) => {
-                self.unsent.drain(..count);
-                true
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => false,
-            Err(_) => {
-                self.stdin = None;
-                true
-            }
-        }
-    }
-
-    fn read(&mut self) -> bool {
-        let Some(stdout) = self.stdout.as_mut().filter(|_| !self.stalled) else { return false };
-        let mut chunk = vec![0; 64 * 1024];
-        let count = match stdout.read(&mut chunk) {
-            Ok(count) => count,
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-            Err(_) => 0,
-        };
-        if count == 0 {
-            self.stdout = None;
-        }
-        for &byte in &chunk[..count] {
-            self.line.push(byte);
-            if byte == b'\n' {
-                self.end_line();
-            }
-        }
-        if count == 0 {
-            self.end_line();
-        }
-        true
-    }
-
-    fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.line);
-        self.inbox.extend(self.mapping.inward(&line));
-    }
-
-    fn read_log(&mut self) -> bool {
-        let Some(stderr) = &mut self.stderr else { return false };
-        let mut chunk = vec![0; 64 * 1024];
-        match stderr.read(&mut chunk) {
-            Ok(0) => self.stderr = None,
-            Ok(count) => {
-                if self.log.len() < LOG_MAX {
-                    self.log.extend_from_slice(&chunk[..count]);
-                }
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-            Err(_) => self.stderr = None,
-        }
-        true
-    }
-
-    fn reap(&mut self) -> bool {
-        // Its last words are read first.
-        if self.ended.is_some() || self.stdout.is_some() && !self.stalled {
-            return false;
-        }
-        match self.child.try_wait() {
-            Ok(Some(status)) => {
-                self.ended = Some(status.to_string());
-                true
-            }
-            _ => false,
-        }
-    }
-
     /// Waits until anything can be moved, at most `limit`.
     fn nap(&self, limit: Duration) {
         let mut fds = vec![PollFd::new(&self.listener, PollFlags::IN)];
-        if let Some(stdout) = self.stdout.as_ref().filter(|_| !self.stalled) {
-            fds.push(PollFd::new(stdout, PollFlags::IN));
-        }
-        if let Some(stderr) = &self.stderr {
-            fds.push(PollFd::new(stderr, PollFlags::IN));
-        }
+        fds.extend(self.program.readable());
         fds.extend(
             self.links
                 .iter()
@@ -342,20 +182,20 @@ impl Stage for Proc {
 
     fn editor_write(&mut self, bytes: &[u8]) {
         let bytes = self.mapping.outward(bytes);
-        self.unsent.extend(bytes);
+        self.program.unsent.extend(bytes);
     }
 
     fn editor_close(&mut self) {
         self.settle();
-        self.closing = true;
+        self.program.closing = true;
     }
 
     fn editor_stall(&mut self, stalled: bool) {
-        self.stalled = stalled;
+        self.program.stalled = stalled;
     }
 
     fn editor_read(&mut self) -> Vec<u8> {
-        std::mem::take(&mut self.inbox)
+        std::mem::take(&mut self.program.inbox)
     }
 
     fn settle(&mut self) {
@@ -365,7 +205,7 @@ impl Stage for Proc {
             if self.exchange() || self.engine_due() {
                 before = Look::Awake;
             } else {
-                let now = look(self.child.id());
+                let now = look(self.program.id());
                 if now != Look::Awake && now == before {
                     break;
                 }
@@ -412,7 +252,7 @@ impl Stage for Proc {
     }
 
     fn adapter_ended(&self) -> bool {
-        self.ended.is_some()
+        self.program.ended.is_some()
     }
 
     fn pending_timer(&self) -> Option<Duration> {
@@ -424,45 +264,32 @@ impl Stage for Proc {
         if self.restless {
             found.push("the programs never came to rest".to_owned());
         }
-        if let Some(status) = self.ended.as_ref().filter(|status| *status != "exit status: 0") {
+        if let Some(status) =
+            self.program.ended.as_ref().filter(|status| *status != "exit status: 0")
+        {
             found.push(format!("the adapter ended with {status}"));
         }
-        if self.log.windows(self.secret.len()).any(|window| window == self.secret.as_bytes()) {
+        if self
+            .program
+            .log
+            .windows(self.secret.len())
+            .any(|window| window == self.secret.as_bytes())
+        {
             found.push("the adapter's log shows a secret".to_owned());
         }
         if self.links.iter().any(|link| link.socket().is_some()) {
             found.push("a host process is left behind".to_owned());
         }
-        if self.ended.is_some() && has_files(&self.private) {
+        if self.program.ended.is_some() && has_files(&self.private) {
             found.push("I8: private files are left behind".to_owned());
         }
         found
     }
 }
 
-impl Drop for Proc {
-    fn drop(&mut self) {
-        // Hosts end with their sockets; the adapter's own group may still live after a red run.
-        if self.ended.is_none()
-            && let Some(group) = rustix::process::Pid::from_raw(self.child.id().cast_signed())
-        {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-            let _ = self.child.wait();
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_workspace_of_a_story_stands_for_a_real_folder() {
-        let mapping = Mapping { real: b"/tmp/x/w".to_vec() };
-        let real = mapping.outward(b"{\"cwd\":\"/workspace\",\"file\":\"/workspace/a\"}\n");
-        assert_eq!(real, b"{\"cwd\":\"/tmp/x/w\",\"file\":\"/tmp/x/w/a\"}\n");
-        assert_eq!(mapping.inward(&real), b"{\"cwd\":\"/workspace\",\"file\":\"/workspace/a\"}\n");
-    }
 
     #[test]
     fn a_private_file_that_is_left_is_seen() -> io::Result<()> {
