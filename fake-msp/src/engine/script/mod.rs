@@ -7,7 +7,10 @@
 //! naming the rule and changes nothing; lies skip that check and are the only way around it.
 //! It knows nothing of scenario files. Rules: DSL-3..5, DSL-9, DSL-11, HOST-10..17.
 
+mod effects;
 mod fill;
+mod fill_asked;
+mod fill_error;
 mod kinds;
 mod legal;
 mod legal_turns;
@@ -336,7 +339,7 @@ impl Host {
         {
             ask.prepared = Some(reply.clone());
             // What follows a turn or an approval is the script's business.
-            if !super::is_scripted(&method) {
+            if !super::admission::is_scripted(&method) {
                 ask.after = after;
             }
         }
