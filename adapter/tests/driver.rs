@@ -389,6 +389,34 @@ fn an_exit_without_an_end_of_output_is_noticed_too() {
     });
 }
 
+/// VEV-3: one line a method, and nothing else of it; what the tables have and nobody consumes is no news.
+#[tracing_test::traced_test]
+#[test]
+fn the_log_names_each_unknown_notification_once() {
+    run(async {
+        let mut stage = Stage::start(65_536);
+        let (session, mut host) = stage.with_turn("x").await;
+        let private = json!({ "sessionId": session, "text": "the private text" });
+        for method in ["future/thing", "future/thing", "future/other", "session/branchChanged"] {
+            host.say(&json!({ "jsonrpc": "2.0", "method": method, "params": private })).await;
+        }
+        for number in 0..100 {
+            let method = format!("flood/{number}");
+            host.say(&json!({ "jsonrpc": "2.0", "method": method, "params": private })).await;
+        }
+        host.say(&json!({ "jsonrpc": "2.0", "method": "turn/completed", "params": {
+            "sessionId": session, "turnId": "t", "terminal": "failed" } }))
+            .await;
+        stage.answer(3).await;
+    });
+    logs_assert(|lines: &[&str]| {
+        let count = |text: &str| lines.iter().filter(|line| line.contains(text)).count();
+        let counts = ["future/thing", "future/other", "branchChanged", "flood/"].map(count);
+        (counts == [1, 1, 0, 30]).then_some(()).ok_or_else(|| format!("{counts:?}"))
+    });
+    assert!(!logs_contain("private"));
+}
+
 #[tracing_test::traced_test]
 #[test]
 fn the_log_tells_phases_and_never_secrets_or_content() {

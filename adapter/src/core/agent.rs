@@ -510,8 +510,8 @@ fn requested_id(params: Option<&RawValue>) -> Option<Id> {
     Id::from_raw(named.request_id.get())
 }
 
-/// Method names are the editor's text: only those of the protocol are worth a log line.
-fn log_name(method: &str) -> &str {
+/// Method names are the other side's text: only what looks like one is worth a log line.
+pub(super) fn log_name(method: &str) -> &str {
     let known = method.len() <= 64
         && method.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/_$".contains(&byte));
     if known { method } else { "(not a method name)" }

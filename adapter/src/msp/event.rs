@@ -150,27 +150,6 @@ struct UserInputParams {
     user_input_id: UserInputId,
 }
 
-/// Whether [`decode`] makes anything of a method (§24).
-#[must_use]
-pub fn is_consumed(method: &str) -> bool {
-    matches!(
-        method,
-        "item/delta"
-            | "item/started"
-            | "item/updated"
-            | "item/completed"
-            | "turn/started"
-            | "turn/completed"
-            | "turn/unqueued"
-            | "approval/requested"
-            | "approval/updated"
-            | "approval/resolved"
-            | "userInput/requested"
-            | "userInput/settled"
-            | "session/closed"
-    )
-}
-
 /// Decodes one notification.
 #[must_use]
 pub fn decode<'a>(method: &str, params: Option<&'a RawValue>) -> Event<'a> {

@@ -6,6 +6,7 @@
 //! never loses a whole frame (TOL-1..8, TOL-17, TOL-18). No behaviour lives here.
 
 pub mod approval;
+pub mod classes;
 pub mod command;
 pub mod event;
 pub mod id;

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::{Closing, Cx, Host, IDLE_EXPIRY, ROTATE_AFTER, Session, Slot};
 use crate::acp::update;
+use crate::core::agent::log_name;
 use crate::core::failure::{Failure, Phase};
 use crate::core::gap::Trouble;
 use crate::core::io::{HostEnd, HostId, Output};
@@ -12,6 +13,9 @@ use crate::core::turn::{CANCEL_GRACE, EXIT_GRACE, HostCall, Stage, TITLE_BUDGET,
 use crate::msp::command::{SessionRead, SessionResult, TurnCancel};
 use crate::msp::event::Terminal;
 use crate::wire::peer::Outcome;
+
+/// Unknown methods of one host that are logged by name: a later host has some, an endless list is none.
+const UNKNOWN_MAX: usize = 32;
 
 impl Host {
     /// Whether it waits for a person.
@@ -24,6 +28,16 @@ impl Host {
         if !self.logged.contains(&what) {
             self.logged.push(what);
             tracing::warn!(code = "odd-line", host = self.id.0, what, "skipped");
+        }
+    }
+
+    /// VEV-3: one log line per method, as far as a host has a handful of them.
+    pub(super) fn log_unknown(&mut self, method: &str) {
+        let method = log_name(method);
+        if self.unknown.len() < UNKNOWN_MAX && !self.unknown.iter().any(|known| **known == *method)
+        {
+            self.unknown.push(method.into());
+            tracing::warn!(code = "unknown-notification", host = self.id.0, method, "ignored");
         }
     }
 }

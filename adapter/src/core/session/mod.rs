@@ -176,6 +176,8 @@ struct Host {
     idle_until: Option<Tick>,
     /// Kinds of odd lines that were logged (PO-36).
     logged: Vec<&'static str>,
+    /// Methods that no table has and that were logged (VEV-3).
+    unknown: Vec<Box<str>>,
 }
 
 impl Session {

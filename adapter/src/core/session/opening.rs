@@ -101,6 +101,7 @@ impl Session {
             good_turns: 0,
             idle_until: None,
             logged: Vec::new(),
+            unknown: Vec::new(),
         }));
         let info = ClientInfo { name: "muse_code_acp", version: env!("CARGO_PKG_VERSION") };
         self.call(cx, "initialize", &Initialize { client_info: info }, HostCall::Initialize);

@@ -11,8 +11,8 @@ use crate::core::approvals::{Answer, Asked};
 use crate::core::failure::Failure;
 use crate::core::gap::{Arrival, Event, Step, Trouble};
 use crate::core::turn::{HostCall, Stage};
+use crate::msp::classes::{self, Class};
 use crate::msp::command::TurnCancel;
-use crate::msp::event;
 use crate::msp::view::{Gap, PAGE_LIMIT, Page, ViewHealth, ViewPage, place};
 use crate::msp::{UserInputId, ViewCursor};
 use crate::wire::peer::Outcome;
@@ -51,10 +51,12 @@ impl Session {
         if method == "item/delta" && host.view.is_current() {
             return self.on_view_event(cx, method, raw);
         }
-        let notice = matches!(method, "view/gap" | "session/viewHealthChanged");
-        if !notice && !event::is_consumed(method) {
-            return; // TOL-6
+        match classes::notification(method) {
+            Some(Class::Consumed(_)) => {}
+            Some(Class::Ignored(_) | Class::Later(_)) => return, // TOL-6
+            None => return host.log_unknown(method),
         }
+        let notice = matches!(method, "view/gap" | "session/viewHealthChanged");
         let Some(place) = place(raw) else { return };
         if place.session_id != self.id.as_str() {
             return; // TOL-20
