@@ -364,6 +364,25 @@ fn a_line_of_64_mebibytes_is_passed_over_and_the_turn_goes_on() {
     });
 }
 
+/// SCN-DTH-13. <https://github.com/JJtmc1234/carl/issues/7> (BL-65): nobody waits for a newline.
+#[test]
+fn a_mebibyte_of_stderr_without_a_newline_holds_nothing_up() {
+    run(async {
+        let mut stage = Stage::start(65_536);
+        let (session, mut host) = stage.with_turn("x").await;
+        host.err.write_all(&vec![b'x'; 1024 * 1024]).await.expect("drained");
+        host.say(&item(&session)).await;
+        host.say(&delta(&session, "after it")).await;
+        loop {
+            let line = stage.line().await;
+            if line["params"]["update"]["sessionUpdate"] == "agent_message_chunk" {
+                assert_eq!(line["params"]["update"]["content"]["text"], "after it");
+                return;
+            }
+        }
+    });
+}
+
 #[test]
 fn an_end_of_output_without_an_exit_is_answered_within_the_ladder() {
     run(async {

@@ -1,8 +1,8 @@
 //! Every story of the corpus with a fault that its author did not write down (SCN-FUZ-15, SCN-FUZ-18,
-//! SCN-FUZ-19): each notification comes twice, the hosts vanish after any number of frames, each frame is
+//! SCN-FUZ-19): each notification comes twice, each answer comes twice, the hosts vanish after any number of frames, each frame is
 //! lost once. `run::astray` says what must hold.
 //!
-//! Every seventh number of frames is played, beginning at another one in each file, so that over the corpus
+//! Every eleventh number of frames is played, beginning at another one in each file, so that over the corpus
 //! every kind of frame is met; `SCENARIO_TRANSFORMS=all` plays all of them. The order is that of the names.
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use scenarios::run::{Options, StageKind, run_point};
 use scenarios::stage::tamper::Tamper;
 
 /// Of how many numbers of frames one is played.
-const STRIDE: u32 = 7;
+const STRIDE: u32 = 11;
 /// What follows from the story and not from the adapter, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
     // It tells two events apart by how often one position came.
@@ -114,24 +114,34 @@ fn any_one_frame_that_is_lost_leaves_a_prompt_that_settles_and_no_grant_of_its_o
 /// SCN-FUZ-15: the same words to both neighbours.
 #[test]
 fn notifications_that_come_twice_change_nothing_that_the_adapter_says() {
-    over_the_corpus(|_, file| {
-        let axes = point::axes(file);
-        let first = point::at(&axes, 0);
-        let said = |tamper| {
-            let run = astray::run(file, &axes, &first, tamper).expect("the stage can play it");
-            let from_adapter = run.transcript.entries.iter().filter(|entry| entry.from_adapter);
-            let lines: Vec<String> =
-                from_adapter.map(|entry| format!("{:?} {}", entry.lane, entry.frame)).collect();
-            (lines, run.wrong)
-        };
-        let (once, _) = said(Tamper::Nothing);
-        let (twice, wrong) = said(Tamper::Twice);
-        let differ = once.iter().zip(&twice).find(|(one, two)| one != two);
-        let differ = differ.map(|(one, two)| format!("instead of {one}\n    {two}"));
-        let length = (once.len() != twice.len())
-            .then(|| format!("{} frames instead of {}", twice.len(), once.len()));
-        wrong.into_iter().chain(differ).chain(length).map(|text| format!("Twice: {text}")).collect()
-    });
+    over_the_corpus(|_, file| says_the_same(file, Tamper::Twice));
+}
+
+/// SCN-DTH-28.
+#[test]
+fn answers_that_come_twice_change_nothing_that_the_adapter_says() {
+    over_the_corpus(|_, file| says_the_same(file, Tamper::AnswersTwice));
+}
+
+/// Compares every frame of the adapter with what it says without a fault.
+fn says_the_same(file: &File, tamper: Tamper) -> Vec<String> {
+    let axes = point::axes(file);
+    let first = point::at(&axes, 0);
+    let said = |tamper| {
+        let run = astray::run(file, &axes, &first, tamper).expect("the stage can play it");
+        let from_adapter = run.transcript.entries.iter().filter(|entry| entry.from_adapter);
+        let lines: Vec<String> =
+            from_adapter.map(|entry| format!("{:?} {}", entry.lane, entry.frame)).collect();
+        (lines, run.wrong)
+    };
+    let (once, _) = said(Tamper::Nothing);
+    let (twice, wrong) = said(tamper);
+    let differ = once.iter().zip(&twice).find(|(one, two)| one != two);
+    let differ = differ.map(|(one, two)| format!("instead of {one}\n    {two}"));
+    let length = (once.len() != twice.len())
+        .then(|| format!("{} frames instead of {}", twice.len(), once.len()));
+    let all = wrong.into_iter().chain(differ).chain(length);
+    all.map(|text| format!("{tamper:?}: {text}")).collect()
 }
 
 /// Following a story leniently is following it: without a fault its own lines are fulfilled as well.

@@ -15,6 +15,8 @@ pub enum Tamper {
     Nothing,
     /// Each notification comes twice.
     Twice,
+    /// Each answer of a host comes twice.
+    AnswersTwice,
     /// The frame with this number, from 0, does not come.
     Drop(u32),
     /// So many frames come; then every host exits, and none of those that are started later says a word.
@@ -49,12 +51,13 @@ impl Tampering {
         state.frames += 1;
         match state.tamper {
             Tamper::Twice if is_notification(line) => 2,
+            Tamper::AnswersTwice if is_answer(line) => 2,
             Tamper::Drop(dropped) if dropped == number => 0,
             Tamper::CutAfter(last) => {
                 state.cut = number + 1 >= last;
                 1
             }
-            Tamper::Nothing | Tamper::Twice | Tamper::Drop(_) => 1,
+            Tamper::Nothing | Tamper::Twice | Tamper::AnswersTwice | Tamper::Drop(_) => 1,
         }
     }
 
@@ -75,6 +78,11 @@ fn is_notification(line: &[u8]) -> bool {
     serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|frame| frame.get("id").is_none())
 }
 
+fn is_answer(line: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(line)
+        .is_ok_and(|frame| frame.get("id").is_some() && frame.get("method").is_none())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +98,7 @@ mod tests {
     fn each_tampering_does_what_it_says() {
         assert_eq!(copies(Tamper::Nothing), [1, 1, 1]);
         assert_eq!(copies(Tamper::Twice), [2, 1, 2]);
+        assert_eq!(copies(Tamper::AnswersTwice), [1, 2, 1]);
         assert_eq!(copies(Tamper::Drop(1)), [1, 0, 1]);
         assert_eq!(copies(Tamper::CutAfter(2)), [1, 1, 0]);
         assert_eq!(copies(Tamper::CutAfter(0)), [0, 0, 0]);

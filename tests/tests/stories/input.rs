@@ -243,6 +243,24 @@ async fn a_prompt_of_any_size_up_to_the_limit_is_answered_and_the_next_one_works
     assert_eq!(setup.host_received_count("turn/start"), 5);
 }
 
+/// SCN-PRM-13: an escape that stands for no character cannot reach the host; the prompt is refused whole.
+#[tokio::test]
+async fn a_prompt_with_half_a_character_is_refused_and_the_next_one_works() {
+    let setup = setup!();
+    let mut agent = Agent::start(&setup).await;
+    let session = agent.new_session().await;
+    for half in ["\\ud800", "\\udc00", "\\udc00\\ud800"] {
+        let frame = format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":\"half\",\"method\":\"session/prompt\",\"params\":{{\"sessionId\":\"{session}\",\"prompt\":[{{\"type\":\"text\",\"text\":\"a{half}b\"}}]}}}}\n"
+        );
+        agent.send_bytes(frame.as_bytes()).await;
+        assert_eq!(agent.refusal(&json!("half")).await["code"], -32602, "{half}");
+    }
+    assert_eq!(agent.prompt(&session, "hello").await["stopReason"], "end_turn");
+    agent.finish().await;
+    assert_eq!(setup.host_received_count("turn/start"), 1);
+}
+
 /// WIRE-2: an editor on Windows may end its lines in its own way.
 /// <https://github.com/modelcontextprotocol/rust-sdk/issues/825> (BL-49): or begin its stream in its own way.
 #[tokio::test]

@@ -5,8 +5,8 @@
 use serde_json::{Value, json};
 use tests::{Agent, Setup, setup};
 
-/// The levels of the log, the last one for everything in the process.
-const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+/// The levels of the log, and a word that is none.
+const LEVELS: [&str; 7] = ["off", "error", "warn", "info", "debug", "trace", "no such level"];
 
 /// A turn with a question, or its failure. Says what the prompt became.
 async fn talk(setup: &Setup) -> Value {
@@ -35,6 +35,32 @@ async fn every_level_of_the_log_leaves_stdout_to_frames() {
         let answer = talk(&setup!().var("RUST_LOG", level)).await;
         assert_eq!(answer["result"]["stopReason"], "end_turn", "{level}");
     }
+}
+
+/// CHD-7: what the host writes to its stderr reaches neither stdout nor the editor.
+#[tokio::test]
+async fn stdout_stays_pure_when_the_host_is_noisy() {
+    let setup = setup!().fault("stderr:noise of the host");
+    let mut agent = Agent::start(&setup).await;
+    let session = agent.new_session().await;
+
+    agent.prompt(&session, "hello").await;
+
+    let record = agent.finish().await;
+    assert!(!String::from_utf8_lossy(&record.stdout).contains("noise of the host"));
+}
+
+/// More than a pipe holds, without a newline, before the handshake (SCN-DTH-13).
+/// <https://github.com/JJtmc1234/carl/issues/7> (BL-65)
+#[tokio::test]
+async fn a_host_that_floods_its_stderr_is_not_held_up_and_none_of_it_is_told() {
+    let flood = "noise ".repeat(20 * 1024);
+    let answer = talk(&setup!().var("RUST_LOG", "off").fault(format!("stderr:{flood}"))).await;
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+    let failing = setup!().fault(format!("stderr:{flood}")).fault("exit:turn/start:1");
+    let answer = talk(&failing).await;
+    assert_eq!(answer["error"]["code"], json!(-32603));
+    assert!(!answer.to_string().contains("noise"), "CHD-7");
 }
 
 /// At the loudest level, because a failure is when people log.
