@@ -28,7 +28,7 @@ use crate::wire::{Id, Incoming, Invalid, Line, Peer, RpcError};
 pub const SESSIONS_MAX: usize = 256;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
     editor: Peer<EditorCall>,
@@ -45,7 +45,7 @@ pub struct Agent {
     out: VecDeque<Output>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Waiting {
     Workspace(Id),
     Credentials { request: Id, terminal: bool },

@@ -21,14 +21,14 @@ pub const APPROVALS_MAX: usize = 4096;
 const REQUESTED: &str = "approval/requested";
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Approvals {
     entries: IndexMap<ApprovalId, Entry>,
     /// How approvals of the turn ended; the first word wins (msp APR-14).
     results: IndexMap<ApprovalId, Resolved>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     view: Approval,
     /// Highest stage that was asked.
@@ -59,7 +59,7 @@ pub enum Answer {
 }
 
 /// One `session/request_permission` to send.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Question {
     /// Which approval.
     pub approval: ApprovalId,
@@ -70,7 +70,7 @@ pub struct Question {
 }
 
 /// What to do with an answer.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Send `approval/decide`.
     Send(Requirement, Choice),

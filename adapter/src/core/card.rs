@@ -21,7 +21,7 @@ pub const CARD_TEXT_MAX: usize = 64 * 1024;
 const SMALL: usize = 1024;
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Card {
     /// `toolCallId`.
     id: acp::ToolCallId,

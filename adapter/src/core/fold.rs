@@ -35,14 +35,14 @@ const HOST_CUT: &str = "\n[truncated by Muse]";
 pub struct TooManyItems;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Fold {
     items: IndexMap<ItemId, Entry>,
     /// Cards with output that was not sent yet, and when it must be.
     unsent: Option<Tick>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     revision: u64,
     open: bool,
@@ -52,7 +52,7 @@ struct Entry {
     body: Body,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Body {
     Message(Shown),
     Reasoning(Vec<Shown>),

@@ -18,12 +18,12 @@ use crate::msp::user_input::{Answer, AnswerValue, Question, Selection, UserInput
 pub const FREE_TEXT_MAX: usize = 500;
 
 /// A prompt that is at the editor: what an answer is checked against.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Form {
     fields: Vec<Field>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Field {
     id: String,
     title: String,
@@ -31,7 +31,7 @@ struct Field {
     kind: Kind,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     Single(Vec<String>),
     Multiple { labels: Vec<String>, min: usize, max: usize },

@@ -32,7 +32,7 @@ pub const SEEN_MAX: usize = 4096;
 pub type Event = (String, Box<RawValue>);
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct View {
     state: State,
     /// Counts walks: an answer to a page of an older one is late.
@@ -45,7 +45,7 @@ pub struct View {
     delta: String,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum State {
     #[default]
     Current,
@@ -54,7 +54,7 @@ enum State {
     Splicing,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Fill {
     /// Where the walk has asked from, the newest last (GAP-13).
     asked: IndexSet<ViewCursor>,
@@ -79,7 +79,7 @@ pub enum Arrival {
 }
 
 /// How a walk goes on.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Step {
     /// The answer belongs to an older walk.
     Late,
@@ -315,7 +315,7 @@ impl Fill {
 }
 
 /// The newest [`SEEN_MAX`] cursors.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Recent(IndexSet<ViewCursor>);
 
 impl Recent {

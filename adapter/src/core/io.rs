@@ -71,7 +71,7 @@ pub struct HostEnd {
 }
 
 /// Something to do, in order.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Output {
     /// A line for the editor, newline not included.
     Editor(Vec<u8>),

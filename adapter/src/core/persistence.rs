@@ -55,7 +55,7 @@ impl Status {
 }
 
 /// The rules of one host that are not verified yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Persistence {
     watched: IndexSet<ApprovalId>,
     cursor: Option<ViewCursor>,
@@ -66,7 +66,7 @@ pub struct Persistence {
 }
 
 /// What a passed deadline means.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Due {
     /// Read a page behind this cursor.
     Read(ViewCursor),

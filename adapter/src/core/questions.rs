@@ -19,18 +19,18 @@ use crate::msp::{TurnId, UserInputId};
 pub const QUESTIONS_MAX: usize = 4096;
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Questions {
     entries: IndexMap<UserInputId, Entry>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     turn: Option<TurnId>,
     state: State,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum State {
     /// Nobody was asked yet.
     Due(Box<UserInput>),
@@ -43,7 +43,7 @@ enum State {
 }
 
 /// What to do with a prompt that is due.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Next {
     /// Send `elicitation/create`.
     Show(UserInputId, Box<acp::CreateElicitationRequest>),
@@ -52,7 +52,7 @@ pub enum Next {
 }
 
 /// What an answer of the editor stands for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Send `userInput/answer`.
     Answer(Vec<Answer>),

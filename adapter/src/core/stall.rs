@@ -36,7 +36,7 @@ pub struct Stage {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Stall {
     clocks: IndexMap<String, (Waiting, Tick)>,
 }

@@ -32,7 +32,7 @@ pub const TITLE_BUDGET: Duration = Duration::from_secs(1);
 pub const EXIT_GRACE: Duration = Duration::from_secs(3);
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Turn {
     /// The prompt to answer.
     pub request: Id,
@@ -51,7 +51,7 @@ pub struct Turn {
 }
 
 /// Where a prompt is, with what is valid there.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(missing_docs)] // the members say what they are
 pub enum Stage {
     /// Muse is being located.
@@ -105,7 +105,7 @@ impl Turn {
 }
 
 /// View events that came before the acknowledgement, in order (TRN-3).
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Held {
     events: Vec<(String, Box<RawValue>)>,
     bytes: usize,
@@ -126,7 +126,7 @@ impl Held {
 }
 
 /// What we asked a host, and for whom.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum HostCall {
     /// Handshake.
     Initialize,
@@ -171,7 +171,7 @@ pub enum HostCall {
 }
 
 /// What we asked the editor.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum EditorCall {
     /// A permission question.
     Permission {

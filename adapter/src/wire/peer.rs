@@ -59,7 +59,7 @@ pub enum Invalid {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Peer<T> {
     next_id: u64,
     pending: BTreeMap<u64, T>,

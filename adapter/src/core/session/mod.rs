@@ -61,7 +61,7 @@ pub struct Cx<'a> {
 }
 
 /// Sources of numbers that are unique within one run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Counters {
     hosts: u64,
     effects: u64,
@@ -117,7 +117,7 @@ impl Cx<'_> {
 }
 
 /// See the module.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     id: SessionId,
     workspace: String,
@@ -130,7 +130,7 @@ pub struct Session {
     closing: Option<Closing>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Closing {
     /// Asked for by this request.
     Request(Id),
@@ -139,7 +139,7 @@ enum Closing {
 }
 
 /// The session's host process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Slot {
     Empty,
     Live(Box<Host>),
@@ -147,7 +147,7 @@ enum Slot {
     Closing(HostId),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Host {
     id: HostId,
     peer: Peer<HostCall>,

@@ -28,7 +28,7 @@ pub(super) enum Way {
 }
 
 /// An answer of the editor that waits for the view (APR-22): what it means depends on what is open then.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Deferred {
     /// To a permission question.
     Permission(Asked, Answer),
