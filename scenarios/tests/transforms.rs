@@ -1,9 +1,9 @@
 //! Every story of the corpus with a fault that its author did not write down (SCN-FUZ-15, SCN-FUZ-18,
-//! SCN-FUZ-19): each notification comes twice, each answer comes twice, the hosts vanish after any number of frames, each frame is
-//! lost once. `run::astray` says what must hold.
+//! SCN-FUZ-19): every notification or every answer comes twice, one frame is lost, one answer refuses, the
+//! hosts vanish or the editor leaves after some frame. `run::astray` says what must hold.
 //!
 //! Every eleventh number of frames is played, beginning at another one in each file, so that over the corpus
-//! every kind of frame is met; `SCENARIO_TRANSFORMS=all` plays all of them. The order is that of the names.
+//! every kind of frame is met; `SCENARIO_TRANSFORMS=all` plays all of them (two minutes).
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -109,6 +109,20 @@ fn hosts_that_vanish_after_any_frame_leave_every_prompt_answered_once() {
 #[test]
 fn any_one_frame_that_is_lost_leaves_a_prompt_that_settles_and_no_grant_of_its_own() {
     over_the_corpus(|name, file| each_frame(name, file, Tamper::Drop, |run| run.wrong.clone()));
+}
+
+/// HOST-5, END-7: a refusal at any place is an end like any other.
+#[test]
+fn any_one_answer_that_refuses_leaves_a_prompt_that_settles_and_no_grant_of_its_own() {
+    over_the_corpus(|name, file| each_frame(name, file, Tamper::Refuse, |run| run.wrong.clone()));
+}
+
+/// SCN-LIF-17, PO-41: nobody is left behind, and nothing is granted on the way out.
+#[test]
+fn an_editor_that_leaves_after_any_frame_takes_every_host_along() {
+    over_the_corpus(|name, file| {
+        each_frame(name, file, Tamper::LeaveAfter, |run| run.wrong.clone())
+    });
 }
 
 /// SCN-FUZ-15: the same words to both neighbours.

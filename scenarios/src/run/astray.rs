@@ -61,7 +61,9 @@ pub fn run(
     play.settle();
     let mut wrong = Vec::new();
     let settles = |play: &mut Play<'_>, limit| play.await_answers(limit);
-    let mut open = settles(&mut play, DEADLINES);
+    // Who leaves waits for nothing.
+    let stays = !matches!(tamper, Tamper::LeaveAfter(_));
+    let mut open = if stays { settles(&mut play, DEADLINES) } else { Vec::new() };
     if tampering.is_cut() && !open.is_empty() {
         wrong.push(format!("{} requests are open although every host is gone", open.len()));
     }
@@ -77,12 +79,12 @@ pub fn run(
     }
     play.stage.editor_close();
     play.wind_down(AFTERMATH);
-    // A frame that was dropped was said by the host all the same: it is no yardstick for texts.
-    play.lied |= matches!(tamper, Tamper::Drop(_));
+    // A frame that was dropped or replaced was said by the model all the same: it is no yardstick for texts.
+    play.lied |= matches!(tamper, Tamper::Drop(_) | Tamper::Refuse(_));
     let ending = ending(&mut play);
     let transcript = std::mem::take(&mut play.transcript);
     let mut findings = watch::judge(&transcript, &ending);
-    if matches!(tamper, Tamper::Drop(_)) {
+    if matches!(tamper, Tamper::Drop(_) | Tamper::Refuse(_)) {
         findings.retain(|finding| !needs_every_frame(finding));
     }
     wrong.extend(findings.iter().map(|finding| format!("{}: {}", finding.invariant, finding.text)));
@@ -95,7 +97,7 @@ impl Play<'_> {
     fn follow(&mut self, tampering: &Tampering) {
         let steps: Vec<&Step> = self.file.timeline().collect();
         for index in 0..steps.len() {
-            if tampering.is_cut() {
+            if tampering.is_over() {
                 return;
             }
             self.begin(index);

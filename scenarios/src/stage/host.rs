@@ -242,8 +242,8 @@ impl Process {
             moved = true;
             match &output {
                 Output::Line(line) => {
-                    let copies = self.tampering.as_ref().map_or(1, |all| all.copies(line));
-                    for _ in 0..copies {
+                    let sent = self.tampering.as_ref().map(|tampering| tampering.lines(line));
+                    for line in sent.unwrap_or_else(|| vec![line.clone()]) {
                         self.queued.extend(line);
                         self.queued.push_back(b'\n');
                     }

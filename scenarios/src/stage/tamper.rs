@@ -1,5 +1,5 @@
 //! What may go wrong between hosts and the adapter in any story: frames that come twice, that do not come,
-//! or a machine that vanishes after so many of them.
+//! answers that refuse, or a neighbour that vanishes after so many of them.
 //!
 //! In: the frames of all hosts of a run in the order in which they are sent. Out: how often each one goes
 //! onto the wire, and whether everything ends there. It knows nothing of what a frame says but whether it
@@ -7,6 +7,8 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+
+use serde_json::{Value, json};
 
 /// What is done to a run, once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,10 @@ pub enum Tamper {
     AnswersTwice,
     /// The frame with this number, from 0, does not come.
     Drop(u32),
+    /// The frame with this number, from 0, is a refusal instead, if it is an answer that grants something.
+    Refuse(u32),
+    /// The editor leaves when so many frames have come.
+    LeaveAfter(u32),
     /// So many frames come; then every host exits, and none of those that are started later says a word.
     CutAfter(u32),
 }
@@ -41,30 +47,41 @@ impl Tampering {
         Self(Rc::new(RefCell::new(State { tamper, frames: 0, cut: tamper == Tamper::CutAfter(0) })))
     }
 
-    /// How often the next frame goes onto the wire.
-    pub(super) fn copies(&self, line: &[u8]) -> usize {
+    /// What goes onto the wire for the next frame.
+    pub(super) fn lines(&self, line: &[u8]) -> Vec<Vec<u8>> {
         let mut state = self.0.borrow_mut();
         if state.cut {
-            return 0;
+            return Vec::new();
         }
         let number = state.frames;
         state.frames += 1;
-        match state.tamper {
+        let copies = match state.tamper {
             Tamper::Twice if is_notification(line) => 2,
             Tamper::AnswersTwice if is_answer(line) => 2,
             Tamper::Drop(dropped) if dropped == number => 0,
+            Tamper::Refuse(refused) if refused == number => {
+                return vec![refusal(line).unwrap_or_else(|| line.to_vec())];
+            }
             Tamper::CutAfter(last) => {
                 state.cut = number + 1 >= last;
                 1
             }
-            Tamper::Nothing | Tamper::Twice | Tamper::AnswersTwice | Tamper::Drop(_) => 1,
-        }
+            _ => 1,
+        };
+        vec![line.to_vec(); copies]
     }
 
     /// Frames so far.
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.0.borrow().frames
+    }
+
+    /// The story ends here: the machine has vanished, or the editor leaves.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        let state = self.0.borrow();
+        state.cut || matches!(state.tamper, Tamper::LeaveAfter(last) if state.frames >= last)
     }
 
     /// The machine has vanished.
@@ -75,12 +92,21 @@ impl Tampering {
 }
 
 fn is_notification(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(line).is_ok_and(|frame| frame.get("id").is_none())
+    serde_json::from_slice::<Value>(line).is_ok_and(|frame| frame.get("id").is_none())
 }
 
 fn is_answer(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(line)
+    serde_json::from_slice::<Value>(line)
         .is_ok_and(|frame| frame.get("id").is_some() && frame.get("method").is_none())
+}
+
+/// The same answer as a refusal.
+fn refusal(line: &[u8]) -> Option<Vec<u8>> {
+    let frame: Value = serde_json::from_slice(line).ok()?;
+    frame.get("result").filter(|_| frame.get("method").is_none())?;
+    let error = json!({ "code": -32603, "message": "no", "data": { "kind": "internalError" } });
+    let refusal = json!({ "jsonrpc": "2.0", "id": frame["id"], "error": error });
+    Some(refusal.to_string().into_bytes())
 }
 
 #[cfg(test)]
@@ -91,7 +117,7 @@ mod tests {
     fn copies(tamper: Tamper) -> [usize; 3] {
         let tampering = Tampering::new(tamper);
         [r#"{"method":"a"}"#, r#"{"id":1,"result":{}}"#, r#"{"method":"b"}"#]
-            .map(|line| tampering.copies(line.as_bytes()))
+            .map(|line| tampering.lines(line.as_bytes()).len())
     }
 
     #[test]
@@ -102,5 +128,10 @@ mod tests {
         assert_eq!(copies(Tamper::Drop(1)), [1, 0, 1]);
         assert_eq!(copies(Tamper::CutAfter(2)), [1, 1, 0]);
         assert_eq!(copies(Tamper::CutAfter(0)), [0, 0, 0]);
+        assert_eq!(copies(Tamper::LeaveAfter(1)), [1, 1, 1]);
+        let tampering = Tampering::new(Tamper::Refuse(0));
+        let refused = tampering.lines(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        assert!(String::from_utf8_lossy(&refused[0]).contains("-32603"));
+        assert_eq!(Tampering::new(Tamper::Refuse(0)).lines(b"{}"), [b"{}"]);
     }
 }
