@@ -1,7 +1,7 @@
 //! What the editor has been shown of one session: items and deltas in, updates out.
 //!
 //! Invariants: an item is published only under the turn it was first seen in (TRN-6); each text is
-//! sent exactly once, in the host's order (STR-5, TRN-9); a revision is applied once (STR-3); a delta
+//! sent exactly once, in the host's order (STR-5, TRN-9); a revision is applied once (STR-3, ITM-2); a delta
 //! without an open item is dropped (STR-2); the result is the same however a text was split. Bounds:
 //! [`ITEMS_MAX`] items a turn; texts are not kept (PO-43). It does not know the wire of the host, the
 //! clock's source, or why a turn ends.
@@ -77,7 +77,9 @@ impl Fold {
         out: &mut Vec<acp::SessionUpdate>,
     ) -> Result<(), TooManyItems> {
         if let Some(entry) = self.items.get_mut(&item.item_id) {
-            if item.revision > entry.revision {
+            // ITM-2: an end counts even under the revision that it was open with.
+            let ends = item.revision == entry.revision && entry.open && item.status.is_terminal();
+            if item.revision > entry.revision || ends {
                 entry.revise(item, workspace, out);
             }
             return Ok(());
