@@ -3,7 +3,8 @@
 //! hosts vanish or the editor leaves after some frame. `run::astray` says what must hold.
 //!
 //! Every eleventh number of frames is played, beginning at another one in each file, so that over the corpus
-//! every kind of frame is met; `SCENARIO_TRANSFORMS=all` plays all of them (two minutes).
+//! every kind of frame is met; `SCENARIO_TRANSFORMS=all` plays all of them, at
+//! several points of a file (ten minutes).
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,6 +18,8 @@ use scenarios::stage::tamper::Tamper;
 
 /// Of how many numbers of frames one is played.
 const STRIDE: u32 = 11;
+/// Points of a file that are played where all of them are asked for.
+const POINTS_MAX: u64 = 8;
 /// What follows from the story and not from the adapter, with the reason.
 const EXCUSED: &[(&str, &str)] = &[
     // It tells two events apart by how often one position came.
@@ -76,7 +79,7 @@ fn over_the_corpus(check: impl Fn(&str, &File) -> Vec<String> + Sync) {
     assert!(wrong.is_empty(), "{} findings\n{shown}", wrong.len());
 }
 
-/// Plays the first point of a file with a tampering for each number of frames that is looked at.
+/// Plays a file with a tampering for each number of frames that is looked at.
 fn each_frame(
     name: &str,
     file: &File,
@@ -84,17 +87,20 @@ fn each_frame(
     judge: impl Fn(&Astray) -> Vec<String>,
 ) -> Vec<String> {
     let axes = point::axes(file);
-    let first = point::at(&axes, 0);
-    let play = |tamper| astray::run(file, &axes, &first, tamper).expect("the stage can play it");
-    let frames = play(Tamper::Nothing).frames;
     let all = std::env::var_os("SCENARIO_TRANSFORMS").is_some();
-    let stride = if all { 1 } else { STRIDE };
-    let offset = if all { 0 } else { name.bytes().map(u32::from).sum::<u32>() % STRIDE };
+    let (stride, points) = if all { (1, POINTS_MAX) } else { (STRIDE, 1) };
+    let offset = name.bytes().map(u32::from).sum::<u32>() % stride;
     let mut found = Vec::new();
-    for at in (offset..frames).step_by(stride as usize) {
-        let tamper = tamper(at);
-        let run = play(tamper);
-        found.extend(judge(&run).into_iter().map(|text| format!("{tamper:?}: {text}")));
+    for index in 0..point::count(&axes).min(points) {
+        let point = point::at(&axes, index);
+        let label = point::label(&axes, &point);
+        let play = |tamper| astray::run(file, &axes, &point, tamper).expect("it can be played");
+        let frames = play(Tamper::Nothing).frames;
+        for at in (offset..frames).step_by(stride as usize) {
+            let tamper = tamper(at);
+            let wrong = judge(&play(tamper)).into_iter();
+            found.extend(wrong.map(|text| format!("{tamper:?} at `{label}`: {text}")));
+        }
     }
     found
 }

@@ -56,6 +56,12 @@ fn broken_lines() -> Vec<Case> {
             envelope(),
         ),
         case("a batch", "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\"}]\n", envelope()),
+        // SCN-FUZ-10, TOL-19: which of the two was meant cannot be known.
+        case(
+            "a key that comes twice",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"initialize\"}\n",
+            envelope(),
+        ),
         case("no version", "{\"id\":1,\"method\":\"initialize\"}\n", envelope()),
         case(
             "another version",
