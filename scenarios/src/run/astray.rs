@@ -36,6 +36,8 @@ pub struct Astray {
     pub wrong: Vec<String>,
     /// Prompts that ended only when the editor cancelled them.
     pub cancelled: usize,
+    /// [`Tampering::lost`].
+    pub lost: Option<String>,
 }
 
 /// Plays one point of a file on `pipe` with a fault that the story does not know of.
@@ -89,7 +91,8 @@ pub fn run(
     }
     wrong.extend(findings.iter().map(|finding| format!("{}: {}", finding.invariant, finding.text)));
     wrong.extend(untrue(&transcript));
-    Ok(Astray { transcript, frames: tampering.frames(), wrong, cancelled })
+    let (frames, lost) = (tampering.frames(), tampering.lost());
+    Ok(Astray { transcript, frames, wrong, cancelled, lost })
 }
 
 impl Play<'_> {

@@ -38,13 +38,16 @@ struct State {
     tamper: Tamper,
     frames: u32,
     cut: bool,
+    /// What did not come as it was, once it was its turn.
+    lost: Option<Vec<u8>>,
 }
 
 impl Tampering {
     /// A run at its beginning.
     #[must_use]
     pub fn new(tamper: Tamper) -> Self {
-        Self(Rc::new(RefCell::new(State { tamper, frames: 0, cut: tamper == Tamper::CutAfter(0) })))
+        let cut = tamper == Tamper::CutAfter(0);
+        Self(Rc::new(RefCell::new(State { tamper, frames: 0, cut, lost: None })))
     }
 
     /// What goes onto the wire for the next frame.
@@ -58,8 +61,12 @@ impl Tampering {
         let copies = match state.tamper {
             Tamper::Twice if is_notification(line) => 2,
             Tamper::AnswersTwice if is_answer(line) => 2,
-            Tamper::Drop(dropped) if dropped == number => 0,
+            Tamper::Drop(dropped) if dropped == number => {
+                state.lost = Some(line.to_vec());
+                0
+            }
             Tamper::Refuse(refused) if refused == number => {
+                state.lost = Some(line.to_vec());
                 return vec![refusal(line).unwrap_or_else(|| line.to_vec())];
             }
             Tamper::CutAfter(last) => {
@@ -75,6 +82,13 @@ impl Tampering {
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.0.borrow().frames
+    }
+
+    /// The method of the frame that did not come as it was; empty for an answer.
+    #[must_use]
+    pub fn lost(&self) -> Option<String> {
+        let frame: Value = serde_json::from_slice(self.0.borrow().lost.as_deref()?).ok()?;
+        Some(frame["method"].as_str().unwrap_or_default().to_owned())
     }
 
     /// The story ends here: the machine has vanished, or the editor leaves.
@@ -129,6 +143,10 @@ mod tests {
         assert_eq!(copies(Tamper::CutAfter(2)), [1, 1, 0]);
         assert_eq!(copies(Tamper::CutAfter(0)), [0, 0, 0]);
         assert_eq!(copies(Tamper::LeaveAfter(1)), [1, 1, 1]);
+        let tampering = Tampering::new(Tamper::Drop(0));
+        assert_eq!(tampering.lost(), None);
+        assert!(tampering.lines(br#"{"method":"a"}"#).is_empty());
+        assert_eq!(tampering.lost().as_deref(), Some("a"));
         let tampering = Tampering::new(Tamper::Refuse(0));
         let refused = tampering.lines(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
         assert!(String::from_utf8_lossy(&refused[0]).contains("-32603"));
