@@ -434,15 +434,18 @@ impl Session {
 
     /// TOL-18, PO-42: an item goes on with its next snapshot; without a terminal or an approval the
     /// turn could only hang, so it fails instead.
-    fn on_undecodable(&mut self, cx: &mut Cx<'_>, method: &str, params: &RawValue) {
+    pub(super) fn on_undecodable(&mut self, cx: &mut Cx<'_>, method: &str, params: &RawValue) {
         if let Slot::Live(host) = &mut self.slot {
             host.log_once("a view event that cannot be decoded");
         }
         let item = serde_json::from_str::<serde_json::Value>(params.get())
             .ok()
             .and_then(|params| params["itemId"].as_str().map(str::to_owned));
-        match (method, item) {
-            ("item/delta", Some(item)) => self.fold.lost(&item),
+        let submitted =
+            |turn: &Turn| matches!(turn.stage, Stage::Submitted { .. } | Stage::Running { .. });
+        let phase = self.turn.as_ref().filter(|turn| submitted(turn)).map(Turn::phase);
+        match (method, item, phase) {
+            ("item/delta", Some(item), _) => self.fold.lost(&item),
             (
                 "turn/completed"
                 | "turn/unqueued"
@@ -450,9 +453,10 @@ impl Session {
                 | "approval/updated"
                 | "userInput/requested",
                 _,
-            ) if self.turn.as_ref().is_some_and(|turn| turn.running().is_some()) => {
+                Some(phase),
+            ) => {
                 let what = "Muse sent an event of the turn that cannot be read";
-                self.fail_turn(cx, Failure::protocol(Phase::Running, what));
+                self.fail_turn(cx, Failure::protocol(phase, what));
             }
             _ => {}
         }

@@ -57,7 +57,14 @@ impl Session {
             None => return host.log_unknown(method),
         }
         let notice = matches!(method, "view/gap" | "session/viewHealthChanged");
-        let Some(place) = place(raw) else { return };
+        let Some(place) = place(raw) else {
+            // Whose it is cannot be read, and a host process has one session of ours (TOL-18).
+            return if notice {
+                self.on_view_notice(cx, method, raw);
+            } else {
+                self.on_undecodable(cx, method, raw);
+            };
+        };
         if place.session_id != self.id.as_str() {
             return; // TOL-20
         }
