@@ -19,13 +19,14 @@ use scenarios::stage::tamper::Tamper;
 /// Of how many numbers of frames one is played.
 const STRIDE: u32 = 11;
 /// What ends a turn, asks for what it needs to end, or says that its end may have been dropped.
-const ENDS: [&str; 7] = [
+const ENDS: [&str; 8] = [
     "turn/completed",
     "turn/unqueued",
     "session/closed",
     "session/viewHealthChanged",
     "view/gap",
     "approval/requested",
+    "approval/updated",
     "userInput/requested",
 ];
 /// Points of a file that are played where all of them are asked for.
@@ -34,6 +35,8 @@ const POINTS_MAX: u64 = 8;
 const EXCUSED: &[(&str, &str)] = &[
     // It tells two events apart by how often one position came.
     ("gap/live-twin-after-the-fill.scn", "Twice"),
+    // Without the acknowledgement its lie is one, of a turn that does not exist.
+    ("death/answers-to-nothing.scn", "Drop"),
     // Twice the text reaches the bound of what waits for an editor after half as much of it.
     ("cancel/slow-editor.scn", "Twice"),
 ];
