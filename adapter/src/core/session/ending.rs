@@ -295,13 +295,18 @@ impl Session {
 
     /// The host process could not be started.
     pub fn on_spawn_failed(&mut self, cx: &mut Cx<'_>, id: HostId) {
-        let Slot::Live(host) = &self.slot else { return };
-        if host.id != id {
-            return;
+        match &self.slot {
+            Slot::Live(host) if host.id == id => {
+                let failure = Failure::spawn(&host.resolved.binary, &cx.config.redactor);
+                self.slot = Slot::Empty;
+                self.fail_turn(cx, failure);
+            }
+            // It was given up before that was known; there is no exit to wait for.
+            Slot::Closing(closing) if *closing == id => {
+                self.on_host_gone(cx, id, &HostEnd::default());
+            }
+            _ => {}
         }
-        let failure = Failure::spawn(&host.resolved.binary, &cx.config.redactor);
-        self.slot = Slot::Empty;
-        self.fail_turn(cx, failure);
     }
 
     /// Ends the live host, if there is one: open cards get their last word first (BKG-3).

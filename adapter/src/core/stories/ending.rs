@@ -261,6 +261,38 @@ fn close_cancels_waits_for_the_host_and_forgets_the_session() {
     assert_eq!(stage.answer()["error"]["code"], -32002);
 }
 
+/// The start is known to have failed only after the prompt was cancelled: nothing will ever exit, so
+/// nothing is awaited, and the next prompt, a close and the end of the program go on (CAN-9, PO-41).
+#[test]
+fn a_start_that_fails_after_the_cancel_leaves_nothing_to_wait_for() {
+    let failed_after_cancel = || {
+        let (mut stage, session) = Stage::with_session();
+        stage.prompt(&session, "x");
+        stage.resolve();
+        stage.asked("initialize");
+        stage.cancel(&session);
+        assert_eq!(stage.answer()["result"]["stopReason"], "cancelled");
+        (stage, session)
+    };
+    let (mut stage, session) = failed_after_cancel();
+    // The next prompt is already waiting for the end of that host.
+    stage.prompt(&session, "next");
+    stage.resolve();
+    stage.feed(Input::SpawnFailed(stage.spawned[0]));
+    stage.asked("initialize");
+    assert_eq!(stage.spawned.len(), 2);
+
+    let (mut stage, session) = failed_after_cancel();
+    stage.call("session/close", json!({ "sessionId": session }));
+    stage.feed(Input::SpawnFailed(stage.spawned[0]));
+    assert_eq!(stage.answer()["result"], json!({}));
+
+    let (mut stage, _) = failed_after_cancel();
+    stage.feed(Input::EditorClosed);
+    stage.feed(Input::SpawnFailed(stage.spawned[0]));
+    assert!(stage.exited);
+}
+
 #[test]
 fn a_session_without_a_host_closes_at_once() {
     let (mut stage, session) = Stage::with_session();
