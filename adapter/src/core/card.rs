@@ -48,6 +48,17 @@ impl Card {
         !self.item.status.is_terminal()
     }
 
+    /// Whether it is work that may go on after its turn (END-8).
+    #[must_use]
+    pub fn is_work(&self) -> bool {
+        self.is_open()
+            && match &self.item.kind {
+                Kind::ToolCall | Kind::UserShell => true,
+                Kind::Other(kind) => matches!(kind.as_str(), "subagent" | "workflow"),
+                _ => false,
+            }
+    }
+
     /// Whether PO-14 lets this item be shown at all.
     #[must_use]
     pub fn is_displayable(item: &Item) -> bool {

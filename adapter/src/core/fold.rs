@@ -96,6 +96,16 @@ impl Fold {
         Ok(())
     }
 
+    /// The turn was cancelled: only cards that the editor knows still change (CAN-12).
+    pub fn settle(&mut self, item: Item, workspace: &str, out: &mut Vec<acp::SessionUpdate>) {
+        if let Some(entry) = self.items.get_mut(&item.item_id)
+            && matches!(entry.body, Body::Card(_))
+            && item.revision > entry.revision
+        {
+            entry.revise(item, workspace, out);
+        }
+    }
+
     /// Applies a delta.
     pub fn delta(
         &mut self,
@@ -180,10 +190,13 @@ impl Fold {
         *self = Self::default();
     }
 
-    /// Whether a card is still open: such a host is kept (HOST-11).
+    /// Whether work goes on that the editor has a card of: such a host is kept (HOST-11).
     #[must_use]
-    pub fn has_open_cards(&self) -> bool {
-        self.items.values().any(|entry| matches!(entry.body, Body::Card(_)))
+    pub fn has_open_work(&self) -> bool {
+        self.items.values().any(|entry| match &entry.body {
+            Body::Card(card) => card.is_work(),
+            _ => false,
+        })
     }
 }
 

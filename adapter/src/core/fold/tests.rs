@@ -192,7 +192,7 @@ fn a_card_that_outlives_its_turn_goes_on_and_a_new_one_does_not_start() {
     }
     assert_eq!(story.out.len(), 1);
     assert_eq!(story.cards()[0]["sessionUpdate"], "tool_call_update");
-    assert!(!story.fold.has_open_cards());
+    assert!(!story.fold.has_open_work());
 }
 
 #[test]

@@ -67,6 +67,9 @@ impl Session {
     fn read_title(&mut self, cx: &mut Cx<'_>) {
         let Some(turn) = &mut self.turn else { return };
         let Stage::Running { turn: native } = &turn.stage else { return };
+        if let Slot::Live(host) = &mut self.slot {
+            host.ended_turn = Some(native.clone());
+        }
         turn.stage = Stage::Titling { turn: native.clone(), read: false };
         turn.deadline = Some(cx.now.after(TITLE_BUDGET));
         let (id, generation) = (self.id.clone(), turn.generation);
@@ -119,7 +122,10 @@ impl Session {
         if let Slot::Live(host) = &mut self.slot {
             host.good_turns += 1;
             host.idle_until = Some(cx.now.after(IDLE_EXPIRY));
-            if !reusable || host.good_turns >= ROTATE_AFTER || host.has_pending() {
+            // END-8: a turn of the host's own is waited for only when the person sees its work.
+            let native = host.native_turn.is_some() && !self.fold.has_open_work();
+            let rotates = host.good_turns >= ROTATE_AFTER;
+            if !reusable || rotates || native || host.deaf || host.has_pending() {
                 self.close_host(cx);
             }
         }

@@ -172,6 +172,10 @@ struct Host {
     answers: Vec<Deferred>,
     /// A turn that the host started by itself.
     native_turn: Option<TurnId>,
+    /// Our last turn that ended: told of again, it is not a native one.
+    ended_turn: Option<TurnId>,
+    /// It does not take its input any more: what is sent from here on gets no answer (PRC-8).
+    deaf: bool,
     good_turns: u32,
     idle_until: Option<Tick>,
     /// Kinds of odd lines that were logged (PO-36).
@@ -340,7 +344,8 @@ impl Session {
 
     /// A bug in this session's code was caught (WIRE-17, PROC-8): the prompt fails, the host ends, and
     /// the session can be used again.
-    pub fn recover(self, cx: &mut Cx<'_>) -> Self {
+    pub fn recover(mut self, cx: &mut Cx<'_>) -> Self {
+        self.publish(cx, |fold, _, out| fold.host_lost(out)); // BKG-3: the fold goes with the host
         if let Some(turn) = &self.turn {
             let error = acp::internal_error("the adapter failed while it handled this prompt");
             cx.fail(&turn.request, &error);

@@ -98,6 +98,8 @@ impl Session {
             stall: Stall::default(),
             answers: Vec::new(),
             native_turn: None,
+            ended_turn: None,
+            deaf: false,
             good_turns: 0,
             idle_until: None,
             logged: Vec::new(),

@@ -195,7 +195,8 @@ impl Session {
 
     fn on_item(&mut self, cx: &mut Cx<'_>, item: crate::msp::Item) {
         if !self.is_shown() {
-            return;
+            // CAN-12: what became of a card that the editor knows is told before the answer.
+            return self.publish(cx, |fold, workspace, out| fold.settle(item, workspace, out));
         }
         // DEC-6: an item that fell into a hole before the end of its turn is still shown.
         let filling = matches!(&self.slot, Slot::Live(host) if !host.view.is_current());
@@ -217,7 +218,7 @@ impl Session {
         cursor.is_some_and(|cursor| host.view.repeats(cursor))
     }
 
-    /// Nothing more is shown once the editor asked to cancel.
+    /// No text and nothing new is shown once the editor asked to cancel.
     fn is_shown(&self) -> bool {
         self.turn.as_ref().is_none_or(|turn| !turn.cancelled)
     }
@@ -230,6 +231,7 @@ impl Session {
     fn on_turn_started(&mut self, turn: TurnId) {
         if !self.is_foreground(&turn)
             && let Slot::Live(host) = &mut self.slot
+            && host.ended_turn.as_ref() != Some(&turn)
         {
             host.native_turn = Some(turn);
         }
@@ -424,6 +426,10 @@ impl Session {
     fn on_unloaded(&mut self, cx: &mut Cx<'_>) {
         match &self.turn {
             Some(turn) if turn.cancelled => {}
+            // The terminal was seen: as with the end of its output, the turn has ended well (FAIL-10).
+            Some(Turn { stage: Stage::Titling { read: false, .. }, .. }) => {
+                self.finish_well(cx, false);
+            }
             Some(turn) => {
                 let failure = Failure::session_unloaded(turn.phase());
                 self.fail_turn(cx, failure);

@@ -467,9 +467,9 @@ fn a_host_that_speaks_another_envelope_is_refused_before_a_session_is_opened() {
 #[test]
 fn a_turn_that_the_host_started_by_itself_refuses_the_next_prompt_until_it_ends() {
     let (mut stage, session, _) = Stage::with_turn();
-    stage.event("turn/started", &session, json!({ "turnId": "native" }));
     stage.complete(&session);
     assert_eq!(stage.answer()["result"]["stopReason"], "end_turn");
+    stage.event("turn/started", &session, json!({ "turnId": "native" }));
     stage.prompt(&session, "x");
     assert_eq!(stage.answer()["error"]["code"], -32600);
     stage.event("turn/completed", &session, json!({ "turnId": "other", "terminal": "completed" }));
@@ -500,6 +500,37 @@ fn a_bug_in_one_session_is_answered_and_the_others_go_on() {
     stage.prompt(&broken, "the session can be used again");
     stage.resolve();
     stage.asked("initialize");
+}
+
+/// BKG-3, TRN-13: what the editor was shown of a broken session gets its last word before the answer.
+#[test]
+fn a_card_that_was_open_when_a_bug_was_met_gets_its_last_word() {
+    let (mut stage, session) = Stage::with_session_in("/panic");
+    stage.prompt(&session, "x");
+    let row = json!({ "session": { "sessionId": session, "modelId": "m", "providerId": "p" },
+                      "viewCursor": "v:1" });
+    stage.resolve();
+    for method in ["initialize", "session/resume", "session/setApprovalMode", "session/setModel"] {
+        let request = stage.asked(method);
+        let mut result = row.clone();
+        result["status"] = json!("accepted");
+        stage.reply(&request, result);
+        if method == "initialize" {
+            stage.asked("initialized");
+        }
+    }
+    let read = stage.asked("session/read");
+    stage.reply(&read, row);
+    stage.acknowledge();
+    stage.update();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let item = json!({ "itemId": "i", "kind": "toolCall", "turnId": TURN, "revision": 1 });
+    stage.event("item/started", &session, json!({ "item": item }));
+    std::panic::set_hook(hook);
+    assert_eq!(stage.update()["sessionUpdate"], "tool_call");
+    assert_eq!(stage.update()["status"], "failed");
+    assert_eq!(stage.answer()["error"]["code"], -32603);
 }
 
 /// SCN-FUZ-23: whatever ends a host, the class follows from where the prompt was.
