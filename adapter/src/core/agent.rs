@@ -81,6 +81,9 @@ impl Agent {
             Input::HostEof(host) => {
                 self.with_host(now, ids, host, |session, cx| session.on_host_eof(cx, host));
             }
+            Input::HostDeaf(host) => {
+                self.with_host(now, ids, host, |session, cx| session.on_host_deaf(cx, host));
+            }
             Input::HostGone(host, end) => {
                 self.with_host(now, ids, host, |session, cx| session.on_host_gone(cx, host, &end));
             }

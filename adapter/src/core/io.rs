@@ -45,8 +45,10 @@ pub enum Input<'a> {
     Signal,
     /// A line from a host.
     Host(HostId, Line<'a>),
-    /// A host's output ended, or writing to it failed; its exit may follow.
+    /// A host's output ended; its exit may follow.
     HostEof(HostId),
+    /// A host does not take its input any more; its output is still read (PRC-8).
+    HostDeaf(HostId),
     /// A host process has exited and its output was read to the end or given up.
     HostGone(HostId, HostEnd),
     /// A host could not be started at all.

@@ -146,6 +146,7 @@ impl<W: World> Driver<W> {
                     self.feed_host_lines(id, true);
                     self.feed(Input::HostEof(id));
                 }
+                Event::InputBroken => self.feed(Input::HostDeaf(id)),
                 Event::Gone(end) => {
                     self.hosts.remove(&id);
                     self.feed(Input::HostGone(id, end));

@@ -34,6 +34,8 @@ pub(super) enum Event {
     Output,
     /// Stdout ended; the framer may hold a tail.
     OutputEnded,
+    /// A host in use does not take its input any more.
+    InputBroken,
     /// The process is gone and will not be heard of again.
     Gone(HostEnd),
 }
@@ -113,7 +115,9 @@ impl HostIo {
         redactor: &Redactor,
         scratch: &mut [u8],
     ) -> Option<Event> {
-        self.poll_stdin(cx);
+        if self.poll_stdin(cx) && self.ladder == Ladder::Up {
+            return Some(Event::InputBroken);
+        }
         while self.poll_stderr(cx, redactor, scratch) {}
         if self.exit.is_none()
             && self.ladder != Ladder::Down
@@ -135,18 +139,22 @@ impl HostIo {
         self.climb(now)
     }
 
-    fn poll_stdin(&mut self, cx: &mut Context<'_>) {
-        let Some(stdin) = &mut self.stdin else { return };
+    /// True when writing failed: it stops, and reading goes on until the output ends (PRC-8).
+    fn poll_stdin(&mut self, cx: &mut Context<'_>) -> bool {
+        let Some(stdin) = &mut self.stdin else { return false };
         match self.outbox.poll_write(stdin, cx) {
             Poll::Pending => {}
-            // PRC-8: stop writing, keep reading until the output ends.
-            Poll::Ready(Err(_)) => self.stdin = None,
+            Poll::Ready(Err(_)) => {
+                self.stdin = None;
+                return true;
+            }
             Poll::Ready(Ok(())) => {
                 if self.ladder != Ladder::Up && stdin.as_mut().poll_shutdown(cx).is_ready() {
                     self.stdin = None;
                 }
             }
         }
+        false
     }
 
     fn poll_stdout(&mut self, cx: &mut Context<'_>, scratch: &mut [u8]) -> Option<Event> {

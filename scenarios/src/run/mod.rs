@@ -126,6 +126,14 @@ impl StageKind {
         if let (Self::Pipe | Self::Proc, Some(act)) = (self, network) {
             return Some(format!("line {} needs a network, which `sim` has", act.at.line));
         }
+        let closed = acts(file).find(|act| matches!(&act.kind, ActKind::Fault(Fault::CloseStdin)));
+        if let (Self::Sim, Some(act)) = (self, closed) {
+            // A network takes what nobody reads any more; a pipe breaks.
+            return Some(format!(
+                "line {} needs a pipe, which `pipe` and `proc` have",
+                act.at.line
+            ));
+        }
         if self != Self::Proc {
             return None;
         }

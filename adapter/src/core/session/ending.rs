@@ -73,6 +73,9 @@ impl Session {
         turn.stage = Stage::Titling { turn: native.clone(), read: false };
         turn.deadline = Some(cx.now.after(TITLE_BUDGET));
         let (id, generation) = (self.id.clone(), turn.generation);
+        if self.is_deaf() {
+            return self.finish_titling(cx);
+        }
         let params = SessionRead { session_id: &id, exclude_items: true };
         self.call(cx, "session/read", &params, HostCall::Title(generation));
         self.watch(cx);
@@ -91,6 +94,13 @@ impl Session {
         }
         if !self.waits_for_view() {
             self.finish_well(cx, true);
+        }
+    }
+
+    /// No title will come: only a hole is still waited for.
+    fn finish_titling(&mut self, cx: &mut Cx<'_>) {
+        if !self.waits_for_view() {
+            self.finish_well(cx, false);
         }
     }
 
@@ -169,6 +179,10 @@ impl Session {
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.cancelled) else { return };
         match &turn.stage {
             Stage::AwaitingExit { .. } => {} // CAN-5: a failure was observed before
+            Stage::Running { .. } if matches!(&self.slot, Slot::Live(host) if host.deaf) => {
+                turn.cancelled = true;
+                self.finish_cancelled(cx); // CAN-3: nobody takes the cancel
+            }
             Stage::Running { turn: native } => {
                 let (native, generation) = (native.clone(), turn.generation);
                 turn.cancelled = true;
@@ -209,10 +223,9 @@ impl Session {
                 self.fail_turn(cx, failure);
             }
             (Stage::Running { .. }, _) => self.finish_cancelled(cx), // CAN-3: the grace is over
-            (Stage::Titling { .. }, _) => {
-                if !self.waits_for_view() {
-                    self.finish_well(cx, false);
-                }
+            (Stage::Titling { .. }, _) => self.finish_titling(cx),
+            (Stage::Opening { .. }, phase) if self.is_deaf() => {
+                self.fail_turn(cx, Failure::host_lost(phase));
             }
             (_, phase) => {
                 let budget = match phase {
@@ -257,6 +270,35 @@ impl Session {
         } else {
             self.close_host(cx);
         }
+    }
+
+    /// The host does not take its input any more (PRC-8, decision 0017). Until the submission nothing
+    /// can come of that: its output and its exit get a grace to say why. From the submission on the
+    /// output may still bring the end of the turn, and every wait for an answer has a bound of its own.
+    pub fn on_host_deaf(&mut self, cx: &mut Cx<'_>, id: HostId) {
+        let Slot::Live(host) = &mut self.slot else { return };
+        if host.id != id {
+            return;
+        }
+        host.deaf = true;
+        tracing::warn!(code = "host-deaf", host = id.0, "the host closed its input");
+        if self.replace_lost_kept_host(cx) {
+            return;
+        }
+        match &mut self.turn {
+            None => self.close_host(cx),
+            Some(turn) if turn.cancelled => self.finish_cancelled(cx), // CAN-3
+            Some(turn) if matches!(turn.stage, Stage::Opening { .. }) => {
+                let grace = cx.now.after(EXIT_GRACE);
+                turn.deadline = Some(turn.deadline.map_or(grace, |at| at.min(grace)));
+            }
+            Some(turn) if matches!(turn.stage, Stage::Titling { .. }) => self.finish_titling(cx),
+            Some(_) => {}
+        }
+    }
+
+    pub(super) fn is_deaf(&self) -> bool {
+        matches!(&self.slot, Slot::Live(host) if host.deaf)
     }
 
     /// A kept host whose end is seen only when the next prompt has begun to use it was "not reusable"

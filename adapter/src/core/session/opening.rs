@@ -263,6 +263,9 @@ impl Session {
 
     /// PRM-25: exactly one `turn/start`.
     fn submit(&mut self, cx: &mut Cx<'_>) {
+        if self.is_deaf() {
+            return self.fail_turn(cx, Failure::host_lost(Phase::Preparing)); // it would not get it
+        }
         let Some(turn) = &mut self.turn else { return };
         let Stage::Opening { parts, effort, .. } = &mut turn.stage else { return };
         let (parts, effort) = (std::mem::take(parts), std::mem::take(effort));
@@ -289,7 +292,10 @@ impl Session {
         if let Stage::Opening { preparing, .. } = &mut turn.stage {
             *preparing = true;
         }
-        turn.deadline = Some(cx.now.after(cx.config.startup));
+        // A host that is deaf answers nothing of this phase: what is left of its grace goes on.
+        if !matches!(&self.slot, Slot::Live(host) if host.deaf) {
+            turn.deadline = Some(cx.now.after(cx.config.startup));
+        }
         let elapsed_ms = cx.now.since(turn.since).as_millis();
         turn.since = cx.now;
         tracing::info!(code = "phase", session = %self.id, phase = "preparing", elapsed_ms);
