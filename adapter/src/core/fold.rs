@@ -256,7 +256,7 @@ impl Entry {
                     }
                     // A cut text is shorter than its deltas were (ITM-9); an absent one says nothing.
                     None if text.is_empty() || item.truncated => {}
-                    None => diverged(id),
+                    None => diverged(),
                 }
                 if item.truncated && !self.noticed_cut {
                     self.noticed_cut = true;
@@ -272,7 +272,7 @@ impl Entry {
                             extend_part(parts, part, &rest, id, out);
                         }
                         Some(_) => {}
-                        None => diverged(id),
+                        None => diverged(),
                     }
                 }
                 if item.truncated && !self.noticed_cut {
@@ -286,8 +286,8 @@ impl Entry {
 }
 
 /// STR-4: chunks only append, so what does not continue the shown text cannot be shown.
-fn diverged(item: &str) {
-    tracing::warn!(code = "text-diverged", item, "a snapshot does not continue what was shown");
+fn diverged() {
+    tracing::warn!(code = "text-diverged", "a snapshot does not continue what was shown");
 }
 
 /// A text in chunks that stay far below the longest line of any client (WIRE-6).
