@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::gap::{PAGE_BUDGET, Trouble};
 use super::io::{HostEnd, ResolveError};
-use super::redact::Redactor;
+use super::redact::{Redactor, TEXT_MAX, cut};
 use super::stall::Waiting;
 use crate::msp::event::TurnError;
 use crate::wire::RpcError;
@@ -68,7 +68,16 @@ pub struct Failure {
     message: String,
     recovery: &'static str,
     msp_code: Option<i64>,
+    /// Of the error towards the editor.
+    code: i64,
 }
+
+/// Something inside failed.
+const INTERNAL: i64 = -32603;
+/// The person has to log in (§22): said by nothing but `authRequired`.
+const AUTH_REQUIRED: i64 = -32000;
+/// PO-32: somebody else holds the session, which is no fault inside.
+const INVALID_REQUEST: i64 = -32600;
 
 const INSPECT: &str = "reload the session and inspect what happened before deciding what to do; \
                        the adapter does not submit the prompt again";
@@ -87,7 +96,13 @@ impl Failure {
             message,
             recovery: if phase.may_have_submitted() { INSPECT } else { CONFIGURATION },
             msp_code: None,
+            code: INTERNAL,
         }
+    }
+
+    /// A kind of the adapter's own: a retry would meet the same (PO-6, FAIL-3).
+    fn own(kind: &str, source: Source, phase: Phase, message: String) -> Self {
+        Self { retryable: Some(false), ..Self::new(kind, source, phase, message) }
     }
 
     /// FAIL-6h: a phase took longer than its budget.
@@ -104,8 +119,7 @@ impl Failure {
             Phase::Running => "finish the turn",
         };
         let message = format!("failed to {what} within {} ms ({variable})", budget.as_millis());
-        let failure = Self::new("deadlineExceeded", Source::Adapter, phase, message);
-        Self { retryable: Some(false), ..failure }
+        Self::own("deadlineExceeded", Source::Adapter, phase, message)
     }
 
     /// PO-37, FAIL-6d, FAIL-6g: the connection to the host ended.
@@ -173,8 +187,7 @@ impl Failure {
                 version.as_deref().unwrap_or("version unknown")
             ),
         };
-        let failure = Self::new("hostUnavailable", Source::Adapter, Phase::Initializing, message);
-        Self { retryable: Some(false), ..failure }
+        Self::own("hostUnavailable", Source::Adapter, Phase::Initializing, message)
     }
 
     /// The process could not be started although the binary is there.
@@ -182,8 +195,7 @@ impl Failure {
     pub fn spawn(binary: &str, redactor: &Redactor) -> Self {
         let message =
             format!("failed to start {}; check that it can be executed", redactor.clean(binary));
-        let failure = Self::new("hostUnavailable", Source::Adapter, Phase::Initializing, message);
-        Self { retryable: Some(false), ..failure }
+        Self::own("hostUnavailable", Source::Adapter, Phase::Initializing, message)
     }
 
     /// FAIL-6f: the host refused a request. No text of the host is shown for decisions (FAIL-18).
@@ -197,8 +209,12 @@ impl Failure {
         let retryable =
             data.and_then(|data| data.get("retryable")).and_then(serde_json::Value::as_bool);
         let message = format!("Muse refused {method}: {kind} (code {})", error.code);
-        let source = if kind == "authRequired" { Source::Provider } else { Source::Host };
-        let mut failure = Self::new(&kind, source, phase, message);
+        let (source, code) = match kind.as_str() {
+            "authRequired" => (Source::Provider, AUTH_REQUIRED),
+            "sessionInUse" => (Source::Host, INVALID_REQUEST),
+            _ => (Source::Host, INTERNAL),
+        };
+        let mut failure = Self { code, ..Self::new(&kind, source, phase, message) };
         failure.definite = true;
         failure.retryable = retryable;
         failure.msp_code = Some(error.code);
@@ -212,13 +228,13 @@ impl Failure {
     /// PO-6: the host said something that the protocol does not allow.
     #[must_use]
     pub fn protocol(phase: Phase, what: &str) -> Self {
-        Self::new("protocolViolation", Source::Transport, phase, what.to_owned())
+        Self::own("protocolViolation", Source::Transport, phase, what.to_owned())
     }
 
     /// WS-5, HOST-4, HOST-5: what the host opened is not what was asked for.
     #[must_use]
     pub fn unconfirmed(what: &str) -> Self {
-        Self::new("protocolViolation", Source::Adapter, Phase::Preparing, what.to_owned())
+        Self::own("protocolViolation", Source::Adapter, Phase::Preparing, what.to_owned())
     }
 
     /// FAIL-6a..6c: the turn ended, and this is the host's reason.
@@ -230,7 +246,8 @@ impl Failure {
             _ => Source::Host,
         };
         let message = redactor.clean(&error.message);
-        let mut failure = Self::new(&kind, source, Phase::Running, message);
+        let code = if kind == "authRequired" { AUTH_REQUIRED } else { INTERNAL };
+        let mut failure = Self { code, ..Self::new(&kind, source, Phase::Running, message) };
         failure.definite = true;
         failure.retryable = error.retryable;
         failure.recovery = hint(&kind, BEFORE_SUBMITTING);
@@ -241,9 +258,8 @@ impl Failure {
     #[must_use]
     pub fn unqueued() -> Self {
         let message = "the turn was taken out of Muse's queue before it ran".to_owned();
-        let mut failure = Self::new("unqueued", Source::Host, Phase::Running, message);
+        let mut failure = Self::own("unqueued", Source::Host, Phase::Running, message);
         failure.definite = true;
-        failure.retryable = Some(false);
         failure.recovery = BEFORE_SUBMITTING;
         failure
     }
@@ -252,20 +268,20 @@ impl Failure {
     #[must_use]
     pub fn approval_rejected(code: i64) -> Self {
         let message = format!("Muse refused the decision on an approval (code {code})");
-        let failure = Self::new("approvalRejected", Source::Host, Phase::Running, message);
+        let failure = Self::own("approvalRejected", Source::Host, Phase::Running, message);
         Self { msp_code: Some(code), ..failure }
     }
 
     /// APR-9, APR-21: there is no choice that could be sent.
     #[must_use]
     pub fn approval_unavailable(what: &str) -> Self {
-        Self::new("approvalUnavailable", Source::Adapter, Phase::Running, what.to_owned())
+        Self::own("approvalUnavailable", Source::Adapter, Phase::Running, what.to_owned())
     }
 
     /// APR-20, PO-46: the editor's answer to a permission question is unusable.
     #[must_use]
     pub fn permission_invalid(what: &str) -> Self {
-        Self::new("permissionInvalid", Source::Adapter, Phase::Running, what.to_owned())
+        Self::own("permissionInvalid", Source::Adapter, Phase::Running, what.to_owned())
     }
 
     /// ELI-2, PO-38: this question cannot be asked.
@@ -279,7 +295,7 @@ impl Failure {
              (elicitation.form); the question was cancelled. Tell Muse in the prompt what to choose, \
              or use an editor with forms"
         };
-        Self::new("userInputUnsupported", Source::Adapter, Phase::Running, message.to_owned())
+        Self::own("userInputUnsupported", Source::Adapter, Phase::Running, message.to_owned())
     }
 
     /// ELI-5: the editor's answer is not one that the host offers.
@@ -289,14 +305,14 @@ impl Failure {
             "the editor's answer to a question is not one that was offered; the question \
                        was cancelled"
                 .to_owned();
-        Self::new("userInputInvalid", Source::Adapter, Phase::Running, message)
+        Self::own("userInputInvalid", Source::Adapter, Phase::Running, message)
     }
 
     /// ELI-10: the host refused an answer. Only the code is told (FAIL-18).
     #[must_use]
     pub fn user_input_rejected(code: i64) -> Self {
         let message = format!("Muse refused the answer to a question (code {code})");
-        let failure = Self::new("userInputInvalid", Source::Host, Phase::Running, message);
+        let failure = Self::own("userInputInvalid", Source::Host, Phase::Running, message);
         Self { msp_code: Some(code), ..failure }
     }
 
@@ -324,7 +340,7 @@ impl Failure {
             "Muse dropped part of its output for this connection and it could not be fetched again \
              ({reason}: {what}); reload the session"
         );
-        let failure = Self::new("viewGapUnrecoverable", Source::Transport, phase, message);
+        let failure = Self::own("viewGapUnrecoverable", Source::Transport, phase, message);
         let msp_code = if let Trouble::Refused(code) = trouble { Some(*code) } else { None };
         Self { msp_code, ..failure }
     }
@@ -332,7 +348,7 @@ impl Failure {
     /// STL-6, STL-8: the host waits for a decision and does not move.
     #[must_use]
     pub fn stalled(waiting: &Waiting, waited: Duration, redactor: &Redactor) -> Self {
-        let id = super::redact::cut(&redactor.clean(&waiting.id), 128);
+        let id = cut(&redactor.clean(&waiting.id), 128);
         let what = match &waiting.stage {
             None => format!("user input {id}"),
             Some(stage) => {
@@ -355,7 +371,7 @@ impl Failure {
                 .as_secs_f64(),
             waiting.frame,
         );
-        Self::new("interactionStalled", Source::Adapter, Phase::Running, message)
+        Self::own("interactionStalled", Source::Adapter, Phase::Running, message)
     }
 
     /// VEV: the host unloaded the session under a running turn.
@@ -377,6 +393,14 @@ impl Failure {
         self.phase
     }
 
+    /// FAIL-8: whatever is to be done, that nothing was submitted is said.
+    fn recovery(&self) -> String {
+        if self.phase.may_have_submitted() || self.recovery == CONFIGURATION {
+            return self.recovery.to_owned();
+        }
+        format!("no model turn was submitted by this operation: {}", self.recovery)
+    }
+
     /// The error that answers the prompt.
     #[must_use]
     pub fn to_acp(&self) -> RpcError {
@@ -392,7 +416,7 @@ impl Failure {
             "phase": self.phase.as_str(),
             "execution": if submitted { "possiblySubmitted" } else { "notSubmitted" },
             "outcome": if self.definite { "failed" } else { "unknown" },
-            "recovery": self.recovery,
+            "recovery": self.recovery(),
         });
         if let Some(retryable) = self.retryable {
             failure["retryable"] = json!(retryable);
@@ -400,13 +424,8 @@ impl Failure {
         if let Some(code) = self.msp_code {
             failure["mspCode"] = json!(code);
         }
-        let code = match self.kind.as_str() {
-            "authRequired" => -32000,
-            // PO-32: somebody else holds the session, which is no fault inside.
-            "sessionInUse" => -32600,
-            _ => -32603,
-        };
-        RpcError::new(code, self.message.clone()).with_data(json!({ "failure": failure }))
+        let message = cut(&self.message, TEXT_MAX); // FAIL-19: with what was added to the host's words
+        RpcError::new(self.code, message).with_data(json!({ "failure": failure }))
     }
 }
 
@@ -429,6 +448,9 @@ fn hint(kind: &str, otherwise: &'static str) -> &'static str {
         _ => otherwise,
     }
 }
+
+#[cfg(test)]
+mod documented;
 
 #[cfg(test)]
 mod tests {
@@ -549,14 +571,16 @@ mod tests {
             resolutions: vec!["knownSafe".into(), "rm -rf / # private".into()],
             position: Some((3, 4)),
         };
-        let waiting = Waiting { id: "a1".into(), frame: "approval/updated", stage: Some(stage) };
-        let failure =
-            Failure::stalled(&waiting, Duration::from_millis(10_001), &Redactor::default());
+        let waiting =
+            Waiting { id: "a1 sk-secret".into(), frame: "approval/updated", stage: Some(stage) };
+        let secret = [("API_KEY".to_owned(), "sk-secret".to_owned())];
+        let redactor = Redactor::from_environment(secret);
+        let failure = Failure::stalled(&waiting, Duration::from_millis(10_001), &redactor);
         let error = failure.to_acp();
         assert!(
             error.message.starts_with(
                 "Muse has waited 10.001 s for a decision that the adapter did not make: approval \
-                 a1, requirement 2, stage 3 of 4; stage resolutions knownSafe, unknown; last frame \
+                 a1 [redacted], requirement 2, stage 3 of 4; stage resolutions knownSafe, unknown; last frame \
                  approval/updated."
             ),
             "{}",
@@ -565,6 +589,26 @@ mod tests {
         let object = &error.data.expect("data")["failure"];
         assert_eq!(object["kind"], "interactionStalled");
         assert_eq!((&object["outcome"], &object["phase"]), (&json!("unknown"), &json!("running")));
+    }
+
+    /// FAIL-19, FAIL-20: paths and kinds are the host's or the person's words too.
+    #[test]
+    fn no_text_is_longer_than_the_bound_and_paths_lose_their_secrets() {
+        let secret = [("API_KEY".to_owned(), "sk-secret".to_owned())];
+        let redactor = Redactor::from_environment(secret);
+        let path = "/opt/sk-secret/muse".to_owned();
+        let no_serve = ResolveError::NoServe { binary: path.clone(), version: None };
+        for failure in [
+            Failure::unavailable(&ResolveError::Override(path.clone()), &redactor),
+            Failure::unavailable(&no_serve, &redactor),
+            Failure::spawn(&path, &redactor),
+        ] {
+            assert!(failure.message.contains("/opt/[redacted]/muse"), "{}", failure.message);
+        }
+        let kind = json!({ "kind": "k".repeat(2 * TEXT_MAX) });
+        let refusal = RpcError::new(-32030, "text").with_data(kind);
+        let error = Failure::refused("turn/start", &refusal, Phase::Submitting, &redactor).to_acp();
+        assert_eq!(error.message.chars().count(), TEXT_MAX);
     }
 
     #[test]
