@@ -18,6 +18,7 @@ pub mod report;
 mod solo;
 mod trail;
 pub mod transcript;
+mod views;
 pub mod watch;
 
 use std::io::{Read, Write};

@@ -382,7 +382,10 @@ impl<'a> Play<'a> {
             "session/new" => json!({ "cwd": "/workspace", "mcpServers": [] }),
             "session/prompt" => json!({ "sessionId": session,
                                         "prompt": [{ "type": "text", "text": "hello" }] }),
-            "session/cancel" | "session/close" => json!({ "sessionId": session }),
+            "session/cancel" | "session/close" | "session/set_mode" => {
+                json!({ "sessionId": session })
+            }
+            "session/set_config_option" => json!({ "sessionId": session, "configId": "mode" }),
             _ => json!({}),
         }
     }

@@ -9,7 +9,8 @@
 //!   JSON-RPC on stdout · I5 no planted secret · I6 every host is gone · I7 the client oracle of the fake
 //!   host · E1 every frame of the adapter has the schema of its method · E2 a card is opened once and before
 //!   its updates · E3 the text of an item is a prefix of what the host said, and equals it in a turn that
-//!   ended well · E4 nothing is granted or answered that the person did not say (`grants`).
+//!   ended well · E4 nothing is granted or answered that the person did not say (`grants`) · E5 the views of
+//!   a session's options agree (`views`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,7 @@ use muse_code_acp::acp::schema;
 use serde_json::Value;
 
 use super::transcript::{Entry, Lane, Transcript};
+use super::views::Views;
 
 /// A broken invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +95,7 @@ struct State {
     said: BTreeMap<String, Vec<String>>,
     /// Items that were completed and not cut.
     whole: BTreeSet<String>,
+    views: Views,
     /// Some prompt of the run did not end well.
     ended_badly: bool,
 }
@@ -169,6 +172,11 @@ impl Watch {
             return;
         };
         self.state.answered.insert(id);
+        if let Some(result) = entry.frame.get("result")
+            && let Err(text) = self.state.views.answered(&method, &session, result)
+        {
+            self.find("E5", Some(index), text);
+        }
         match method.as_str() {
             "session/prompt" => {
                 self.state.ended_badly |= entry.frame["result"]["stopReason"] != "end_turn";
@@ -204,9 +212,18 @@ impl Watch {
         }
         let prompting = self.has_prompt(&session);
         if !prompting
-            && !matches!(kind, "tool_call_update" | "session_info_update" | "config_option_update")
+            && !matches!(
+                kind,
+                "tool_call_update"
+                    | "session_info_update"
+                    | "config_option_update"
+                    | "current_mode_update"
+            )
         {
             self.find("I3", Some(index), format!("{kind} outside a prompt of its session"));
+        }
+        if let Err(text) = self.state.views.updated(&session, update) {
+            self.find("E5", Some(index), text);
         }
         let card =
             || (session.clone(), update["toolCallId"].as_str().unwrap_or_default().to_owned());
