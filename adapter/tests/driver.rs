@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use muse_code_acp::core::io::{Resolved, Settings, SpawnSpec};
+use muse_code_acp::core::io::{Facts, Resolved, Settings, SpawnSpec};
 use muse_code_acp::core::redact::Redactor;
 use muse_code_acp::core::{Config, Effect, EffectResult, IdSource};
 use muse_code_acp::shell::world::BoxFuture;
@@ -102,6 +102,7 @@ impl World for Made {
                 binary: "/bin/muse".into(),
                 version: None,
                 identity: [0; 32],
+                flags: muse_code_acp::core::mode::FLAGS.to_vec(),
                 settings: Settings {
                     model: "m".into(),
                     provider: "p".into(),
@@ -109,6 +110,10 @@ impl World for Made {
                 },
             }))),
         }))
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { root: false, flags: None }
     }
 
     fn ids(&mut self) -> &mut dyn IdSource {

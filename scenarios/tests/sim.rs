@@ -12,7 +12,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use fake_msp::engine::{Host, Input, Options, Output};
 use fake_msp::profiles::Profile;
-use muse_code_acp::core::io::{Resolved, Settings, SpawnSpec};
+use muse_code_acp::core::io::{Facts, Resolved, Settings, SpawnSpec};
 use muse_code_acp::core::{Config, Effect, EffectResult, IdSource};
 use muse_code_acp::shell::world::BoxFuture;
 use muse_code_acp::shell::{Driver, HostControl, HostExit, HostProcess, World};
@@ -101,6 +101,7 @@ impl World for Net {
                 binary: "/opt/muse".into(),
                 version: None,
                 identity: [0; 32],
+                flags: muse_code_acp::core::mode::FLAGS.to_vec(),
                 settings: Settings {
                     model: "m".into(),
                     provider: "p".into(),
@@ -108,6 +109,10 @@ impl World for Net {
                 },
             }))),
         }))
+    }
+
+    fn facts(&self) -> Facts {
+        Facts { root: false, flags: None }
     }
 
     fn ids(&mut self) -> &mut dyn IdSource {

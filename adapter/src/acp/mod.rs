@@ -25,6 +25,10 @@ pub mod method {
     pub const SESSION_PROMPT: &str = "session/prompt";
     /// Client → agent.
     pub const SESSION_CLOSE: &str = "session/close";
+    /// Client → agent.
+    pub const SESSION_SET_MODE: &str = "session/set_mode";
+    /// Client → agent.
+    pub const SESSION_SET_CONFIG_OPTION: &str = "session/set_config_option";
     /// Client → agent, notification.
     pub const SESSION_CANCEL: &str = "session/cancel";
     /// Both directions, notification.
@@ -70,7 +74,13 @@ pub fn invalid_params(why: &str) -> RpcError {
 /// `-32602` for something that this agent does not offer.
 #[must_use]
 pub fn unsupported(why: &str) -> RpcError {
-    invalid_params(why).with_data(json!({ "availability": "unsupported" }))
+    unavailable("unsupported", why)
+}
+
+/// `-32602` for a choice that cannot be made now; `availability` is the reason in one word (MODE-3).
+#[must_use]
+pub fn unavailable(availability: &str, why: &str) -> RpcError {
+    invalid_params(why).with_data(json!({ "availability": availability }))
 }
 
 /// `-32603`: our own fault.

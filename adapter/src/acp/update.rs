@@ -71,6 +71,18 @@ pub fn rule(approval: &str, status: &str) -> acp::SessionUpdate {
         "policyPersistence": { "approvalId": approval, "status": status } } }))
 }
 
+/// The mode of the session, as `modes` has it (MODE-2).
+#[must_use]
+pub fn current_mode(id: &'static str) -> acp::SessionUpdate {
+    acp::SessionUpdate::CurrentModeUpdate(acp::CurrentModeUpdate::new(id))
+}
+
+/// All options of the session (CFG-7).
+#[must_use]
+pub fn config_options(options: Vec<acp::SessionConfigOption>) -> acp::SessionUpdate {
+    acp::SessionUpdate::ConfigOptionUpdate(acp::ConfigOptionUpdate::new(options))
+}
+
 fn info(meta: serde_json::Value) -> acp::SessionUpdate {
     let serde_json::Value::Object(meta) = meta else { unreachable!("built as an object above") };
     acp::SessionUpdate::SessionInfoUpdate(acp::SessionInfoUpdate::new().meta(meta))

@@ -13,11 +13,14 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use super::client::Client;
+use super::config::Change;
 use super::content;
 use super::io::{
-    Config, Effect, EffectId, EffectResult, HostId, IdSource, Input, Output, Tick, WorkspaceError,
+    Config, Effect, EffectId, EffectResult, Facts, HostId, IdSource, Input, Output, Tick,
+    WorkspaceError,
 };
-use super::session::{Counters, Cx, Session};
+use super::mode::Mode;
+use super::session::{Counters, Cx, Session, Way};
 use super::turn::EditorCall;
 use crate::acp::{self, method, schema};
 use crate::msp::SessionId;
@@ -31,6 +34,7 @@ pub const SESSIONS_MAX: usize = 256;
 #[derive(Clone, Debug)]
 pub struct Agent {
     config: Config,
+    facts: Facts,
     editor: Peer<EditorCall>,
     initialized: bool,
     client: Client,
@@ -57,6 +61,7 @@ impl Agent {
     pub fn new(config: Config) -> Self {
         Self {
             config,
+            facts: Facts::default(),
             editor: Peer::default(),
             initialized: false,
             client: Client::default(),
@@ -113,6 +118,13 @@ impl Agent {
                     self.with_session(now, ids, &id, Session::on_editor_stalled);
                 }
             }
+            Input::Facts(facts) => {
+                let before = std::mem::replace(&mut self.facts, facts);
+                let all: Vec<SessionId> = self.sessions.keys().cloned().collect();
+                for id in all {
+                    self.with_session(now, ids, &id, |session, cx| session.on_facts(cx, &before));
+                }
+            }
         }
         self.sessions.retain(|_, session| !session.is_closed());
         if self.shutdown && self.sessions.is_empty() && !std::mem::replace(&mut self.exited, true) {
@@ -131,6 +143,12 @@ impl Agent {
     pub fn deadline(&self) -> Option<Tick> {
         let (stall, stalled) = (self.config.stall, self.editor_stalled);
         self.sessions.values().filter_map(|session| session.deadline(stall, stalled)).min()
+    }
+
+    /// What no request can do (CFG-5), so that what stands behind it can be tested.
+    #[cfg(test)]
+    pub(super) fn select(&mut self, session: &str, selection: super::config::Selection) {
+        self.sessions.get_mut(session).expect("a session").select(selection);
     }
 
     /// Questions that the editor has not answered.
@@ -198,6 +216,22 @@ impl Agent {
                 let session = self.known(&request.session_id.0)?;
                 self.with_session_result(now, ids, &session, |session, cx| {
                     session.close(cx, id.clone())
+                })
+            }
+            method::SESSION_SET_MODE => {
+                let request: schema::SetSessionModeRequest = acp::params(name, params)?;
+                let session = self.known(&request.session_id.0)?;
+                let mode = Mode::read(&request.mode_id.0, &self.facts)?;
+                self.with_session_result(now, ids, &session, |session, cx| {
+                    session.configure(cx, id.clone(), Way::Mode, Change::Mode(mode))
+                })
+            }
+            method::SESSION_SET_CONFIG_OPTION => {
+                let request: SetOption = acp::params(name, params)?;
+                let session = self.known(&request.session_id)?;
+                let change = Change::read(&request.config_id, request.value.as_ref(), &self.facts)?;
+                self.with_session_result(now, ids, &session, |session, cx| {
+                    session.configure(cx, id.clone(), Way::Option, change)
                 })
             }
             _ => Err(acp::method_not_found()),
@@ -367,7 +401,8 @@ impl Agent {
                     Err(error) => self.fail(&request, &error),
                     Ok(workspace) => {
                         let id = ids.uuid();
-                        self.succeed(&request, &json!({ "sessionId": id }));
+                        // PO-35: what follows of this session comes after this.
+                        self.succeed(&request, &Session::opened(&id, &self.facts));
                         let id = SessionId::from(&*id);
                         self.sessions.insert(id.clone(), Session::new(id, workspace));
                     }
@@ -469,6 +504,7 @@ impl Agent {
             now,
             ids,
             config: &self.config,
+            facts: &self.facts,
             client: self.client,
             out: &mut self.out,
             editor: &mut self.editor,
@@ -493,6 +529,15 @@ impl Agent {
     fn fail(&mut self, id: &Id, error: &RpcError) {
         self.out.push_back(Output::Editor(crate::wire::envelope::failure(id, error)));
     }
+}
+
+/// Params of `session/set_config_option`. The schema's own type cannot say what is wrong (PIT-12).
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SetOption {
+    session_id: String,
+    config_id: String,
+    value: Option<serde_json::Value>,
 }
 
 fn workspace_error(error: WorkspaceError) -> RpcError {

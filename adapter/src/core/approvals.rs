@@ -6,7 +6,7 @@
 //! (APR-4); nothing is granted that the host does not offer now (APR-9, APR-20, PO-9); a resolved
 //! approval is never asked again. It sends nothing itself.
 
-use super::choices::{denial, kind, option};
+use super::choices::{Automation, denial, kind, option};
 use super::permission::{Asking, request};
 use super::stall::{Stage, Waiting};
 use crate::acp::schema as acp;
@@ -81,6 +81,9 @@ pub enum Decision {
     /// The dialog was dismissed and the host offers nothing that denies (APR-21).
     NoDenial,
 }
+
+/// A decision without a question.
+pub type Pick = (Asked, Requirement, Choice);
 
 /// There is no room for another approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,6 +225,25 @@ impl Approvals {
             source_index,
             request: request(asking, &entry.view, options),
         }))
+    }
+
+    /// What an automatic mode decides next, marked as asked: each stage once, as a person would be
+    /// (PO-12). Call until `None`.
+    ///
+    /// # Errors
+    /// The approval for which the host offers no choice that the mode may take (APR-32).
+    pub fn next_pick(&mut self, automation: Automation) -> Option<Result<Pick, ApprovalId>> {
+        let entry = self.entries.values_mut().find(|entry| entry.is_due())?;
+        let requirement = entry.view.current_requirement_id.clone();
+        entry.asked = Some(requirement.source_index);
+        let approval = entry.view.approval_id.clone();
+        Some(match automation.pick(&entry.view.available_choices) {
+            None => Err(approval),
+            Some(choice) => {
+                let asked = Asked { approval, source_index: requirement.source_index };
+                Ok((asked, requirement, choice.clone()))
+            }
+        })
     }
 
     /// The decision that an answer stands for.

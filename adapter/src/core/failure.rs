@@ -278,6 +278,16 @@ impl Failure {
         Self::own("approvalUnavailable", Source::Adapter, Phase::Running, what.to_owned())
     }
 
+    /// APR-32: an automatic mode may not take what the host offers.
+    #[must_use]
+    pub fn no_once_choice(mode: &str) -> Self {
+        let what = format!(
+            "Muse asks for an approval and offers no choice that mode {mode} may take: one for this request \
+             alone; nothing was decided. Set the mode to default to answer it yourself"
+        );
+        Self::approval_unavailable(&what)
+    }
+
     /// APR-20, PO-46: the editor's answer to a permission question is unusable.
     #[must_use]
     pub fn permission_invalid(what: &str) -> Self {

@@ -59,6 +59,25 @@ pub enum Input<'a> {
     Timer,
     /// More waits for the editor than it takes, so hosts are not read (true), or they are read again.
     EditorStalled(bool),
+    /// What the machine is like now. Before a line of the editor, when it has changed since the last time.
+    Facts(Facts),
+}
+
+/// What a guard rests on. It is told before every line of the editor that it could decide about, so that a
+/// guard is evaluated with what is true at that moment (MODE-5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The real or the effective user is root (PO-25). True until the shell says otherwise.
+    pub root: bool,
+    /// Of [`super::mode::FLAGS`], those that this Muse has; `None` until Muse was asked (PO-47).
+    pub flags: Option<Vec<&'static str>>,
+}
+
+impl Default for Facts {
+    /// Nobody has looked yet: guards are closed.
+    fn default() -> Self {
+        Self { root: true, flags: None }
+    }
 }
 
 /// How a host process ended.
@@ -137,6 +156,8 @@ pub struct Resolved {
     pub version: Option<String>,
     /// Digest of everything that makes two hosts interchangeable (HOST-9).
     pub identity: [u8; 32],
+    /// Of [`super::mode::FLAGS`], those that `serve --help` lists (SAFE-8).
+    pub flags: Vec<&'static str>,
     /// Defaults of the user.
     pub settings: Settings,
 }
@@ -175,6 +196,8 @@ pub struct SpawnSpec {
     pub binary: String,
     /// Canonical workspace, the working directory.
     pub workspace: String,
+    /// Arguments behind `serve`.
+    pub flags: &'static [&'static str],
     /// The session it is for, for the log.
     pub session: SessionId,
 }

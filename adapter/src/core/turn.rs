@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use super::approvals::Asked;
 use super::failure::{Failure, Phase};
 use super::io::{Resolved, Tick};
+use super::mode::Mode;
 use crate::msp::command::InputPart;
 use crate::msp::{SessionId, TurnId};
 use crate::wire::Id;
@@ -38,6 +39,8 @@ pub struct Turn {
     pub request: Id,
     /// Dead interactions carry an older one (CON-7).
     pub generation: u64,
+    /// Chosen when the prompt came; a later change is for a later turn (APR-34).
+    pub mode: Mode,
     /// Where it is.
     pub stage: Stage,
     /// When the current phase or grace ends.

@@ -87,6 +87,7 @@ fn result(effect: Effect) -> EffectResult {
             binary: "/bin/muse".into(),
             version: None,
             identity: [0; 32],
+            flags: crate::core::mode::FLAGS.to_vec(),
             settings: Settings { model: "m".into(), provider: "p".into(), effort: "high".into() },
         }))),
     }

@@ -20,7 +20,7 @@ use tokio::time::{Instant, Sleep};
 use super::host::{Event, HostIo, read};
 use super::outbox::Outbox;
 use super::world::{BoxFuture, World};
-use crate::core::io::EffectId;
+use crate::core::io::{EffectId, Facts};
 use crate::core::redact::Redactor;
 use crate::core::{Agent, Config, EffectResult, HostId, Input, Output, Tick};
 use crate::wire::framing::EDITOR_LINE_MAX;
@@ -49,6 +49,7 @@ pub struct Driver<W> {
     outbox: Outbox,
     /// What the agent was told last.
     editor_stalled: bool,
+    facts: Facts,
     signal: Option<BoxFuture<()>>,
     hosts: BTreeMap<HostId, HostIo>,
     effects: Vec<(EffectId, BoxFuture<EffectResult>)>,
@@ -79,6 +80,7 @@ impl<W: World> Driver<W> {
             editor_out: Some(Box::pin(output)),
             outbox: Outbox::default(),
             editor_stalled: false,
+            facts: Facts::default(),
             signal: Some(Box::pin(signal)),
             hosts: BTreeMap::new(),
             effects: Vec::new(),
@@ -192,12 +194,14 @@ impl<W: World> Driver<W> {
         let mut framer = std::mem::replace(&mut self.editor_framer, Framer::new(0));
         framer.push(&self.scratch[..count]);
         while let Some(line) = framer.next_line() {
+            self.tell_facts();
             self.feed(Input::Editor(line));
         }
         if count == 0 {
             self.editor_in = None;
             // A last line without newline is a request only when it is whole (PO-34).
             if let Some(tail @ (Line::Unterminated(_) | Line::TooLong { .. })) = framer.finish() {
+                self.tell_facts();
                 self.feed(Input::Editor(tail));
             }
             self.feed(Input::EditorClosed);
@@ -215,6 +219,15 @@ impl<W: World> Driver<W> {
 
     fn agent_deadline(&self) -> Option<Instant> {
         self.agent.deadline().map(|at| self.start + at.0)
+    }
+
+    /// MODE-5: a guard decides by what is true when the editor asks.
+    fn tell_facts(&mut self) {
+        let facts = self.world.facts();
+        if facts != self.facts {
+            self.facts = facts.clone();
+            self.feed(Input::Facts(facts));
+        }
     }
 
     /// PO-19: a host that is not read is not late.

@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 
 use super::probe::Probe;
 use super::world::{BoxFuture, HostControl, HostExit, HostProcess, World};
-use crate::core::io::{ResolveError, Resolved, Settings, SpawnSpec, WorkspaceError};
+use crate::core::io::{Facts, ResolveError, Resolved, Settings, SpawnSpec, WorkspaceError};
 use crate::core::{Effect, EffectResult, IdSource};
 
 /// CFG-2, MODEL-8.
@@ -73,7 +73,7 @@ impl Default for Os {
 impl World for Os {
     fn spawn(&mut self, spec: &SpawnSpec) -> std::io::Result<HostProcess> {
         let mut command = Command::new(&spec.binary);
-        command.arg("serve").current_dir(&spec.workspace).kill_on_drop(true);
+        command.arg("serve").args(spec.flags).current_dir(&spec.workspace).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         command.process_group(0);
@@ -100,9 +100,22 @@ impl World for Os {
         })
     }
 
+    fn facts(&self) -> Facts {
+        Facts { root: is_root(), flags: self.probe.known_flags() }
+    }
+
     fn ids(&mut self) -> &mut dyn IdSource {
         &mut self.ids
     }
+}
+
+/// PO-25. Where there are no user ids, nobody is root.
+fn is_root() -> bool {
+    #[cfg(unix)]
+    let root = rustix::process::getuid().is_root() || rustix::process::geteuid().is_root();
+    #[cfg(not(unix))]
+    let root = false;
+    root
 }
 
 /// The Muse binary of this process's environment, for `--cli`.
@@ -128,6 +141,7 @@ async fn resolve(environment: &Environment, probe: &Probe) -> Result<Resolved, R
         identity: environment.identity(&path),
         settings: environment.settings(),
         version: facts.version,
+        flags: facts.flags,
         binary,
     })
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use tokio::process::Command;
 use tokio::sync::Mutex;
 
+use crate::core::mode::FLAGS;
+
 /// Budget of each of the two commands.
 const BUDGET: Duration = Duration::from_secs(5);
 /// More output than this is not looked at.
@@ -20,6 +22,8 @@ pub(super) struct Facts {
     pub(super) version: Option<String>,
     /// `serve --help` exited with 0.
     pub(super) has_serve: bool,
+    /// Of [`FLAGS`], those that `serve --help` lists (SAFE-8).
+    pub(super) flags: Vec<&'static str>,
 }
 
 /// Facts by path. A second question about a binary waits for the first answer.
@@ -37,7 +41,9 @@ impl Probe {
         }
         let (version, serve) =
             tokio::join!(run(binary, &["--version"]), run(binary, &["serve", "--help"]));
+        let flags = serve.as_ref().map_or_else(Vec::new, |(_, text)| listed(text));
         let facts = Facts {
+            flags,
             version: version.and_then(|(_, text)| first_version(&text)),
             has_serve: serve.is_some_and(|(ok, _)| ok),
         };
@@ -45,6 +51,18 @@ impl Probe {
         known.push((binary.to_owned(), facts.clone()));
         facts
     }
+
+    /// Flags of the binary that was probed last; `None` before that, and while one is being probed.
+    pub(super) fn known_flags(&self) -> Option<Vec<&'static str>> {
+        let known = self.known.try_lock().ok()?;
+        known.last().filter(|(_, facts)| facts.has_serve).map(|(_, facts)| facts.flags.clone())
+    }
+}
+
+/// The flags that a help text names, each as a word of its own.
+fn listed(help: &str) -> Vec<&'static str> {
+    let words = || help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+    FLAGS.iter().copied().filter(|flag| words().any(|word| word == *flag)).collect()
 }
 
 /// Exit success and output; `None` when it could not run, or not in time.
@@ -103,7 +121,23 @@ fn first_version(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::first_version;
+    use super::{first_version, listed};
+
+    /// SAFE-8.
+    #[test]
+    fn a_flag_is_listed_when_it_stands_there_as_a_word() {
+        for (help, expected) in [
+            (
+                "  --disable-write   no\n  --disable-shell=<X>",
+                &["--disable-write", "--disable-shell"][..],
+            ),
+            ("-w, --disable-write", &["--disable-write"]),
+            ("--disable-writes --no-disable-shell --disable-shell-x", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(listed(help), expected, "{help}");
+        }
+    }
 
     #[test]
     fn the_first_version_is_found_in_any_text() {

@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::core::io::SpawnSpec;
+use crate::core::io::{Facts, SpawnSpec};
 use crate::core::{Effect, EffectResult, IdSource};
 
 /// A future on the driver's own thread.
@@ -21,6 +21,9 @@ pub trait World {
 
     /// Does an effect. Several may be under way at once; each ends on its own.
     fn perform(&mut self, effect: Effect) -> BoxFuture<EffectResult>;
+
+    /// What is true of this machine now. Asked before every line of the editor, so it must not wait.
+    fn facts(&self) -> Facts;
 
     /// Where fresh ids come from.
     fn ids(&mut self) -> &mut dyn IdSource;

@@ -1,8 +1,11 @@
-//! E4: nothing is granted or answered that the person did not say (APR-20, PO-9, PO-46).
+//! E4: nothing is granted or answered that the person did not say (APR-20, PO-9, PO-46), or that the mode of
+//! the turn does not say for them (APR-30..34).
 //!
 //! In: the transcript. Out: the frames to a host that no answer of the editor stands behind, by index. Each
 //! answer stands behind one frame. A choice that the person did not make must be a denial by the words of
-//! the host; a question that was taken back has no answer.
+//! the host; a question that was taken back has no answer. In a turn of an automatic mode every decision is
+//! once per stage and is for that request alone by the words of the host; questions stay the person's. The mode
+//! is the one that the editor had been told when the turn was submitted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +24,19 @@ struct Grants {
     answered: BTreeMap<String, Vec<Value>>,
     /// Choices that a host called a denial, by approval.
     denials: BTreeSet<(String, String)>,
+    /// The mode that was told last, by session.
+    told: BTreeMap<String, String>,
+    /// The mode of the turn that was submitted last, by session.
+    turns: BTreeMap<String, String>,
+    /// Choices for one request alone, by mode, approval and choice.
+    once: BTreeSet<(&'static str, String, String)>,
+    /// Stages that a mode has decided, by host.
+    decided: BTreeSet<(usize, String)>,
 }
+
+/// Modes that decide, and which words of a host they may take.
+const MODES: [(&str, &[&str]); 2] =
+    [("bypassApprovals", &["approved"]), ("rejectApprovals", &["denied", "abort"])];
 
 /// See the module.
 pub(super) fn unasked(transcript: &Transcript) -> Vec<usize> {
@@ -32,8 +47,11 @@ pub(super) fn unasked(transcript: &Transcript) -> Vec<usize> {
             (Lane::Editor, true) => grants.question(&entry.frame),
             (Lane::Editor, false) => grants.answer(&entry.frame),
             (Lane::Host(_), false) => grants.offers(&entry.frame),
-            (Lane::Host(_), true) if !grants.stands_behind(&entry.frame) => found.push(index),
-            (Lane::Host(_), true) => {}
+            (Lane::Host(host), true) => {
+                if !grants.stands_behind(host, &entry.frame) {
+                    found.push(index);
+                }
+            }
         }
     }
     found
@@ -45,6 +63,12 @@ impl Grants {
         let key = match frame["method"].as_str() {
             Some("session/request_permission") => &params["_meta"]["museApprovalId"],
             Some("elicitation/create") => &params["_meta"]["museUserInputId"],
+            Some("session/update") => {
+                if let Some(mode) = params["update"]["currentModeId"].as_str() {
+                    self.told.insert(params["sessionId"].to_string(), mode.to_owned());
+                }
+                return;
+            }
             Some("$/cancel_request") => {
                 self.asked.remove(&params["requestId"].to_string());
                 return;
@@ -74,6 +98,14 @@ impl Grants {
                     if choice["decision"].as_str().is_some_and(|word| DENIALS.contains(&word)) {
                         self.denials.insert((about.clone(), choice["choiceId"].to_string()));
                     }
+                    for (mode, words) in MODES {
+                        let fits =
+                            choice["decision"].as_str().is_some_and(|it| words.contains(&it));
+                        if fits && choice["scope"] == "once" {
+                            let id = choice["choiceId"].to_string();
+                            self.once.insert((mode, about.clone(), id));
+                        }
+                    }
                 }
                 members.values().for_each(|value| self.offers(value));
             }
@@ -81,8 +113,22 @@ impl Grants {
         }
     }
 
-    fn stands_behind(&mut self, frame: &Value) -> bool {
+    fn stands_behind(&mut self, host: usize, frame: &Value) -> bool {
         let params = &frame["params"];
+        let session = params["sessionId"].to_string();
+        if frame["method"] == "turn/start" {
+            let mode = self.told.get(&session).cloned().unwrap_or_default();
+            self.turns.insert(session, mode);
+            return true;
+        }
+        let mode = self.turns.get(&session).map_or("", String::as_str);
+        if frame["method"] == "approval/decide"
+            && let Some((mode, _)) = MODES.into_iter().find(|(name, _)| *name == mode)
+        {
+            let choice = params["choiceId"].to_string();
+            let once = self.once.contains(&(mode, params["approvalId"].to_string(), choice));
+            return once && self.decided.insert((host, params["requirementId"].to_string()));
+        }
         let (about, choice) = match frame["method"].as_str() {
             Some("approval/decide") => (params["approvalId"].to_string(), &params["choiceId"]),
             Some("userInput/answer") => (params["userInputId"].to_string(), &Value::Null),
@@ -158,6 +204,59 @@ mod tests {
         assert_eq!(found(&[offer(), ask(), yes(), decide("yes")]), 0);
         let dismissed = say(json!({ "outcome": "cancelled" }));
         assert_eq!(found(&[offer(), ask(), dismissed, decide("no")]), 0);
+    }
+
+    /// A turn of a mode that was told before, or while, it runs.
+    fn turn(mode: &str, told_late: bool) -> [(&'static str, Value); 2] {
+        let update = json!({ "sessionUpdate": "current_mode_update", "currentModeId": mode });
+        let told = (
+            "e<",
+            json!({ "method": "session/update",
+                                  "params": { "sessionId": "s", "update": update } }),
+        );
+        let start =
+            ("h<", json!({ "id": 5, "method": "turn/start", "params": { "sessionId": "s" } }));
+        if told_late { [start, told] } else { [told, start] }
+    }
+
+    fn automatic(choice: &str, stage: u32) -> (&'static str, Value) {
+        let requirement = json!({ "approvalId": "a", "sourceIndex": stage });
+        (
+            "h<",
+            json!({ "id": 9, "method": "approval/decide",
+                       "params": { "sessionId": "s", "approvalId": "a", "choiceId": choice,
+                                   "requirementId": requirement } }),
+        )
+    }
+
+    #[test]
+    fn a_mode_decides_once_and_for_one_request_alone() {
+        let choice = |id: &str, word: &str, scope: &str| json!({ "choiceId": id, "decision": word, "scope": scope });
+        let choices = [
+            choice("yes", "approved", "once"),
+            choice("always", "approved", "session"),
+            choice("no", "denied", "once"),
+        ];
+        let offer = (
+            "h>",
+            json!({ "method": "approval/requested",
+            "params": { "approvalId": "a", "availableChoices": choices } }),
+        );
+        for (mode, late, decisions, expected) in [
+            ("bypassApprovals", false, &[("yes", 0), ("yes", 2)][..], 0),
+            ("bypassApprovals", false, &[("yes", 0), ("yes", 0)], 1),
+            ("bypassApprovals", false, &[("always", 0)], 1),
+            ("bypassApprovals", false, &[("no", 0)], 1),
+            ("bypassApprovals", true, &[("yes", 0)], 1),
+            ("rejectApprovals", false, &[("no", 0)], 0),
+            ("rejectApprovals", false, &[("yes", 0)], 1),
+            ("readOnly", false, &[("yes", 0)], 1),
+        ] {
+            let mut lines = turn(mode, late).to_vec();
+            lines.push(offer.clone());
+            lines.extend(decisions.iter().map(|(choice, stage)| automatic(choice, *stage)));
+            assert_eq!(found(&lines), expected, "{mode} {late} {decisions:?}");
+        }
     }
 
     #[test]

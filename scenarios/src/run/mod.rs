@@ -15,6 +15,7 @@ pub mod pattern;
 mod play;
 pub mod render;
 pub mod report;
+mod root;
 mod solo;
 mod trail;
 pub mod transcript;
@@ -140,6 +141,9 @@ impl StageKind {
         }
         if !cfg!(target_os = "linux") {
             return Some("that programs are at rest can be seen on Linux only".into());
+        }
+        if let Some(reason) = root::refuses(file) {
+            return Some(reason);
         }
         let counted = acts(file).find(|act| match &act.kind {
             ActKind::Bytes(bytes) => bytes.windows(COUNTED.len()).any(|part| part == COUNTED),

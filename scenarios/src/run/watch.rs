@@ -9,7 +9,7 @@
 //!   JSON-RPC on stdout · I5 no planted secret · I6 every host is gone · I7 the client oracle of the fake
 //!   host · E1 every frame of the adapter has the schema of its method · E2 a card is opened once and before
 //!   its updates · E3 the text of an item is a prefix of what the host said, and equals it in a turn that
-//!   ended well · E4 nothing is granted or answered that the person did not say (`grants`) · E5 the views of
+//!   ended well · E4 nothing is granted or answered that neither the person nor the mode said (`grants`) · E5 the views of
 //!   a session's options agree (`views`).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,11 @@ pub fn judge(transcript: &Transcript, ending: &Ending) -> Vec<Finding> {
         }
     }
     for index in super::grants::unasked(transcript) {
-        watch.find("E4", Some(index), "no answer of the person stands behind this");
+        watch.find(
+            "E4",
+            Some(index),
+            "neither an answer of the person nor the mode stands behind this",
+        );
     }
     watch.end(ending);
     watch.findings

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use fake_msp::engine::{Host, Mode, Options, Recovery};
 use fake_msp::profiles::Profile;
-use muse_code_acp::core::io::{ResolveError, Resolved, Settings, SpawnSpec};
+use muse_code_acp::core::io::{Facts, ResolveError, Resolved, Settings, SpawnSpec};
+use muse_code_acp::core::mode::FLAGS;
 use muse_code_acp::core::{Effect, EffectResult, IdSource};
 use muse_code_acp::shell::world::BoxFuture;
 use muse_code_acp::shell::{HostProcess, World};
@@ -92,6 +93,27 @@ impl Machine {
         }))
     }
 
+    /// Nobody is root here, and Muse was asked for its flags long ago.
+    pub(super) fn facts(&self) -> Facts {
+        Facts { root: false, flags: Some(self.flags()) }
+    }
+
+    /// The flags of the adapter that this generation of Muse has.
+    fn flags(&self) -> Vec<&'static str> {
+        let known = self.setting.profile.serve_flags;
+        let has = |flag: &str| known.iter().any(|(line, _)| line.split(' ').next() == Some(flag));
+        FLAGS.iter().copied().filter(|flag| has(flag)).collect()
+    }
+
+    /// A process with an argument that it does not know ends at once.
+    pub(super) fn check(&self, spec: &SpawnSpec) -> std::io::Result<()> {
+        let flags = self.flags();
+        match spec.flags.iter().all(|flag| flags.contains(flag)) {
+            true => Ok(()),
+            false => Err(std::io::Error::other("an unknown argument")),
+        }
+    }
+
     /// What an effect gives on a machine where everything is as it should be.
     pub(super) fn perform(&self, effect: Effect) -> EffectResult {
         match effect {
@@ -104,6 +126,7 @@ impl Machine {
                         binary: "/opt/muse/bin/muse".into(),
                         version: Some(self.setting.profile.version.to_owned()),
                         identity: [0; 32],
+                        flags: self.flags(),
                         settings: Settings {
                             model: "muse-spark-1.2".into(),
                             provider: "meta".into(),
@@ -117,7 +140,8 @@ impl Machine {
 }
 
 impl World for MadeUp {
-    fn spawn(&mut self, _: &SpawnSpec) -> std::io::Result<HostProcess> {
+    fn spawn(&mut self, spec: &SpawnSpec) -> std::io::Result<HostProcess> {
+        self.machine.check(spec)?;
         let size = self.machine.setting.pipe;
         let (stdin, host_in) = pipe(size);
         let (host_out, stdout) = pipe(size);
@@ -136,6 +160,10 @@ impl World for MadeUp {
 
     fn perform(&mut self, effect: Effect) -> BoxFuture<EffectResult> {
         Box::pin(std::future::ready(self.machine.perform(effect)))
+    }
+
+    fn facts(&self) -> Facts {
+        self.machine.facts()
     }
 
     fn ids(&mut self) -> &mut dyn IdSource {

@@ -9,6 +9,7 @@ mod handshake;
 mod host_death;
 mod input;
 mod lifetime;
+mod modes;
 mod permission;
 mod prompt;
 mod secrets;

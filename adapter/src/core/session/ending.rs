@@ -119,7 +119,7 @@ impl Session {
 
     /// The turn is over: questions that the editor has not answered are dead (CON-7), and an editor
     /// that never answers them must not fill the table of open requests.
-    fn take_turn(&mut self, cx: &mut Cx<'_>) -> Option<Turn> {
+    pub(super) fn take_turn(&mut self, cx: &mut Cx<'_>) -> Option<Turn> {
         let id = &self.id;
         cx.withdraw(|call| call.session() == id);
         self.turn.take()
@@ -338,6 +338,7 @@ impl Session {
             Some(Stage::WaitingForOldHost { .. }) => self.spawn(cx),
             _ => {}
         }
+        self.go_on_configuring(cx);
         self.go_on_closing(cx);
     }
 

@@ -4,8 +4,10 @@
 //! effects through [`Cx`]. Invariants: at most one host (HOST-1) and one prompt (CON-1); a host that
 //! is being closed is awaited before the next one starts (CAN-9); an event of an older generation
 //! changes nothing (CON-7, CAN-8). Parts: `opening` up to the submission, `running` from the
-//! acknowledgement to the terminal, `viewing` holes and waiting, `ending` everything that ends a turn or a host.
+//! acknowledgement to the terminal, `viewing` holes and waiting, `ending` everything that ends a turn or a host,
+//! `configuring` what is chosen.
 
+mod configuring;
 mod ending;
 mod opening;
 mod persistence;
@@ -18,14 +20,17 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use configuring::Changing;
+pub use configuring::Way;
 use viewing::Deferred;
 
 use super::approvals::Approvals;
 use super::client::Client;
+use super::config::Selection;
 use super::failure::Failure;
 use super::fold::Fold;
 use super::gap::View;
-use super::io::{Config, Effect, EffectId, HostId, IdSource, Output, Resolved, Tick};
+use super::io::{Config, Effect, EffectId, Facts, HostId, IdSource, Output, Resolved, Tick};
 use super::persistence::Persistence;
 use super::questions::Questions;
 use super::stall::Stall;
@@ -48,6 +53,8 @@ pub struct Cx<'a> {
     pub ids: &'a mut dyn IdSource,
     /// Constants of the run.
     pub config: &'a Config,
+    /// What guards rest on.
+    pub facts: &'a Facts,
     /// What the editor can do.
     pub client: Client,
     /// Effects in order.
@@ -126,6 +133,10 @@ pub struct Session {
     turn: Option<Turn>,
     generation: u64,
     resolving: Option<EffectId>,
+    /// What is chosen.
+    selection: Selection,
+    /// A change that waits for the host's end.
+    changing: Option<Changing>,
     /// `session/close` that waits for the host's end.
     closing: Option<Closing>,
 }
@@ -152,6 +163,8 @@ struct Host {
     id: HostId,
     peer: Peer<HostCall>,
     resolved: Resolved,
+    /// What it was started with (HOST-15).
+    flags: &'static [&'static str],
     /// Served fingerprint, once the handshake is done.
     fingerprint: Option<String>,
     /// The session is open and its settings are confirmed.
@@ -196,6 +209,8 @@ impl Session {
             turn: None,
             generation: 0,
             resolving: None,
+            selection: Selection::default(),
+            changing: None,
             closing: None,
         }
     }
@@ -262,6 +277,7 @@ impl Session {
                  to 2147483647"
             )));
         }
+        self.check_mode(cx.facts)?;
         self.generation += 1;
         let effect = cx.counters.effect();
         self.resolving = Some(effect);
@@ -269,6 +285,7 @@ impl Session {
         self.turn = Some(Turn {
             request,
             generation: self.generation,
+            mode: self.selection.mode,
             stage: Stage::Resolving { parts },
             deadline: Some(cx.now.after(cx.config.startup)),
             cancelled: false,
@@ -278,7 +295,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a prompt can be taken now. Asked before its content is looked at (PRM-1).
+    /// Whether a prompt, or a change of what is chosen (CFG-5), can be taken now. Asked before the content
+    /// of a prompt is looked at (PRM-1).
     ///
     /// # Errors
     /// As [`Session::start`].
@@ -288,6 +306,9 @@ impl Session {
         }
         if self.turn.is_some() {
             return Err(acp::busy("a prompt of this session is still running"));
+        }
+        if self.changing.is_some() {
+            return Err(acp::busy("a change of this session's options is still under way"));
         }
         match &self.slot {
             Slot::Live(host) if host.native_turn.is_some() || host.has_pending() => Err(acp::busy(
@@ -306,6 +327,7 @@ impl Session {
             return Err(acp::busy("the session is being closed"));
         }
         self.closing = Some(Closing::Request(request));
+        self.give_up_change(cx, &configuring::closed());
         self.cancel(cx);
         self.go_on_closing(cx);
         Ok(())
@@ -316,6 +338,7 @@ impl Session {
         if self.closing.is_none() {
             self.closing = Some(Closing::Shutdown);
         }
+        self.give_up_change(cx, &configuring::closed());
         self.abandon(cx);
         self.go_on_closing(cx);
     }
@@ -346,6 +369,8 @@ impl Session {
     /// the session can be used again.
     pub fn recover(mut self, cx: &mut Cx<'_>) -> Self {
         self.publish(cx, |fold, _, out| fold.host_lost(out)); // BKG-3: the fold goes with the host
+        let error = acp::internal_error("the adapter failed while it changed an option");
+        self.give_up_change(cx, &error);
         if let Some(turn) = &self.turn {
             let error = acp::internal_error("the adapter failed while it handled this prompt");
             cx.fail(&turn.request, &error);
@@ -353,6 +378,7 @@ impl Session {
         cx.withdraw(|call| *call.session() == self.id);
         let mut fresh = Self::new(self.id, self.workspace);
         fresh.generation = self.generation + 1;
+        fresh.selection = self.selection;
         fresh.slot = match self.slot {
             Slot::Empty => Slot::Empty,
             Slot::Closing(id) => Slot::Closing(id),

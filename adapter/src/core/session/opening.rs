@@ -8,7 +8,7 @@ use super::{Cx, Host, Session, Slot};
 use crate::core::approvals::Approvals;
 use crate::core::failure::{Failure, Phase};
 use crate::core::gap::View;
-use crate::core::io::{EffectResult, Output, ResolveError, Resolved, SpawnSpec};
+use crate::core::io::{EffectResult, Facts, Output, ResolveError, Resolved, SpawnSpec};
 use crate::core::persistence::Persistence;
 use crate::core::questions::Questions;
 use crate::core::stall::Stall;
@@ -40,11 +40,17 @@ impl Session {
                 return self.fail_turn(cx, Failure::unavailable(&error, &cx.config.redactor));
             }
         };
+        let mode = turn.mode;
+        let facts = Facts { root: cx.facts.root, flags: Some(resolved.flags.clone()) };
+        if let Err(error) = mode.available(&facts) {
+            return self.refuse_turn(cx, &error);
+        }
         match &self.slot {
             // END-8: a host whose view has a hole is not reused.
             Slot::Live(host)
                 if host.ready
                     && host.resolved.identity == resolved.identity
+                    && host.flags == mode.flags()
                     && host.view.is_current() =>
             {
                 let effort = resolved.settings.effort;
@@ -71,7 +77,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         let Stage::WaitingForOldHost { parts, resolved } = &mut turn.stage else { return };
         let (parts, resolved) = (std::mem::take(parts), resolved.as_ref().clone());
-        let effort = resolved.settings.effort.clone();
+        let (effort, flags) = (resolved.settings.effort.clone(), turn.mode.flags());
         turn.stage = Stage::Opening { parts, effort, preparing: false };
         turn.deadline = Some(cx.now.after(cx.config.startup));
         let id = cx.counters.host();
@@ -80,6 +86,7 @@ impl Session {
             SpawnSpec {
                 binary: resolved.binary.clone(),
                 workspace: self.workspace.clone(),
+                flags,
                 session: self.id.clone(),
             },
         ));
@@ -87,6 +94,7 @@ impl Session {
             id,
             peer: Peer::default(),
             resolved,
+            flags,
             fingerprint: None,
             ready: false,
             introduced: false,

@@ -7,7 +7,8 @@ use serde_json::value::RawValue;
 use super::viewing::{Deferred, Way};
 use super::{Cx, Session, Slot};
 use crate::acp::{self, schema, update};
-use crate::core::approvals::{Answer, Asked, Decision};
+use crate::core::approvals::{Answer, Asked, Decision, Pick};
+use crate::core::choices::Automation;
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::Output;
 use crate::core::permission::{self, Asking};
@@ -285,7 +286,8 @@ impl Session {
         self.fail_turn(cx, Failure::protocol(Phase::Running, what));
     }
 
-    /// Asks what is to be asked; what is left waits for the host (STL-1).
+    /// Asks what is to be asked, or decides it in an automatic mode (APR-30, APR-31); what is left waits for
+    /// the host (STL-1).
     pub(super) fn ask(&mut self, cx: &mut Cx<'_>) {
         self.withdraw_outdated(cx);
         self.ask_all(cx);
@@ -301,6 +303,18 @@ impl Session {
             let Slot::Live(host) = &mut self.slot else { return };
             if !host.view.is_current() {
                 return; // GAP-2
+            }
+            let automation = turn.mode.automation();
+            if automation != Automation::Ask {
+                match host.approvals.next_pick(automation) {
+                    None => return,
+                    Some(Ok(pick)) => self.send_decision(cx, generation, pick),
+                    Some(Err(_)) => {
+                        let failure = Failure::no_once_choice(turn.mode.id());
+                        return self.fail_turn(cx, failure);
+                    }
+                }
+                continue;
             }
             let asking = Asking {
                 session: self.id.as_str(),
@@ -385,20 +399,26 @@ impl Session {
                 self.fail_turn(cx, Failure::approval_unavailable(what));
             }
             Decision::Send(requirement, choice) => {
-                let (id, command) = (self.id.clone(), cx.ids.uuid());
-                let params = ApprovalDecide {
-                    command_id: &command,
-                    session_id: &id,
-                    approval_id: &asked.approval,
-                    requirement_id: &requirement,
-                    choice_id: &choice.choice_id,
-                };
-                let call = HostCall::Decide { generation, asked: asked.clone() };
-                self.call(cx, "approval/decide", &params, call);
-                self.on_chosen(cx, &asked.approval, &choice);
+                self.send_decision(cx, generation, (asked.clone(), requirement, choice));
             }
         }
         self.watch(cx); // STL-3: the dialog is closed
+    }
+
+    /// APR-23: once, whoever decided.
+    fn send_decision(&mut self, cx: &mut Cx<'_>, generation: u64, pick: Pick) {
+        let (ref asked, requirement, choice) = pick;
+        let (id, command) = (self.id.clone(), cx.ids.uuid());
+        let params = ApprovalDecide {
+            command_id: &command,
+            session_id: &id,
+            approval_id: &asked.approval,
+            requirement_id: &requirement,
+            choice_id: &choice.choice_id,
+        };
+        let call = HostCall::Decide { generation, asked: asked.clone() };
+        self.call(cx, "approval/decide", &params, call);
+        self.on_chosen(cx, &asked.approval, &choice);
     }
 
     /// APR-24, APR-25.
@@ -408,7 +428,11 @@ impl Session {
             Outcome::Err(error) if is_overtaken(&error) => {
                 tracing::info!(code = "decision-overtaken", session = %self.id, msp_code = error.code);
                 let Slot::Live(host) = &self.slot else { return };
-                if error.code == code::APPROVAL_STALE && host.approvals.is_open(&asked) {
+                let cancelled = self.turn.as_ref().is_none_or(|turn| turn.cancelled);
+                if error.code == code::APPROVAL_STALE
+                    && host.approvals.is_open(&asked)
+                    && !cancelled
+                {
                     let generation = self.generation;
                     self.reread_approvals(cx, asked, generation); // PO-10
                 }

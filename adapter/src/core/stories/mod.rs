@@ -4,6 +4,7 @@
 //! behaviour is told by scenario files; here is what a scenario cannot reach, and the spine.
 
 mod ending;
+mod modes;
 mod prompting;
 
 use std::collections::VecDeque;
@@ -33,6 +34,8 @@ struct Stage {
     to_editor: VecDeque<Value>,
     to_host: VecDeque<Value>,
     spawned: Vec<HostId>,
+    /// What each was started with.
+    arguments: Vec<&'static [&'static str]>,
     closed: Vec<HostId>,
     effects: VecDeque<(super::io::EffectId, Effect)>,
     exited: bool,
@@ -50,6 +53,7 @@ impl Stage {
             to_editor: VecDeque::new(),
             to_host: VecDeque::new(),
             spawned: Vec::new(),
+            arguments: Vec::new(),
             closed: Vec::new(),
             effects: VecDeque::new(),
             exited: false,
@@ -93,7 +97,10 @@ impl Stage {
                     assert_eq!(Some(&id), self.spawned.last(), "only the newest host is spoken to");
                     self.to_host.push_back(parse(&line));
                 }
-                Output::Spawn(id, _) => self.spawned.push(id),
+                Output::Spawn(id, spec) => {
+                    self.spawned.push(id);
+                    self.arguments.push(spec.flags);
+                }
                 Output::CloseHost(id) => self.closed.push(id),
                 Output::Effect(id, effect) => self.effects.push_back((id, effect)),
                 Output::Unthrottle(_) => {}
@@ -167,12 +174,7 @@ impl Stage {
     fn resolve(&mut self) {
         let (effect, what) = self.effects.pop_front().expect("an effect");
         assert_eq!(what, Effect::Resolve);
-        let resolved = Resolved {
-            binary: "/bin/muse".into(),
-            version: Some("1.2.1".into()),
-            identity: [0; 32],
-            settings: Settings { model: "m".into(), provider: "p".into(), effort: "high".into() },
-        };
+        let resolved = resolved();
         self.feed(Input::Effect(effect, EffectResult::Resolve(Box::new(Ok(resolved)))));
     }
 
@@ -228,6 +230,16 @@ impl Stage {
     fn quiet(&self) {
         assert!(self.to_editor.is_empty(), "{:?}", self.to_editor);
         assert!(self.to_host.is_empty(), "{:?}", self.to_host);
+    }
+}
+
+fn resolved() -> Resolved {
+    Resolved {
+        binary: "/bin/muse".into(),
+        version: Some("1.2.1".into()),
+        identity: [0; 32],
+        flags: crate::core::mode::FLAGS.to_vec(),
+        settings: Settings { model: "m".into(), provider: "p".into(), effort: "high".into() },
     }
 }
 

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use muse_code_acp::core::io::SpawnSpec;
+use muse_code_acp::core::io::{Facts, SpawnSpec};
 use muse_code_acp::core::{Config, Effect, EffectResult, IdSource};
 use muse_code_acp::shell::world::BoxFuture;
 use muse_code_acp::shell::{Driver, HostControl, HostExit, HostProcess, World};
@@ -27,7 +27,8 @@ pub(super) struct Remote {
 }
 
 impl World for Remote {
-    fn spawn(&mut self, _: &SpawnSpec) -> io::Result<HostProcess> {
+    fn spawn(&mut self, spec: &SpawnSpec) -> io::Result<HostProcess> {
+        self.machine.check(spec)?;
         let size = self.machine.setting.pipe;
         let (to_host, host_in) = pipe(size);
         let (host_out, from_host) = pipe(size);
@@ -51,6 +52,10 @@ impl World for Remote {
 
     fn perform(&mut self, effect: Effect) -> BoxFuture<EffectResult> {
         Box::pin(std::future::ready(self.machine.perform(effect)))
+    }
+
+    fn facts(&self) -> Facts {
+        self.machine.facts()
     }
 
     fn ids(&mut self) -> &mut dyn IdSource {
