@@ -5,7 +5,8 @@
 //! answer stands behind one frame. A choice that the person did not make must be a denial by the words of
 //! the host; a question that was taken back has no answer. In a turn of an automatic mode every decision is
 //! once per stage and is for that request alone by the words of the host; questions stay the person's. The mode
-//! is the one that the editor had been told when the turn was submitted.
+//! is the last one that the editor had asked for and got. Lanes are told one after the other, so the answer
+//! itself may stand behind the turn in a transcript.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +25,10 @@ struct Grants {
     answered: BTreeMap<String, Vec<Value>>,
     /// Choices that a host called a denial, by approval.
     denials: BTreeSet<(String, String)>,
-    /// The mode that was told last, by session.
-    told: BTreeMap<String, String>,
+    /// Requests of the editor with a good answer.
+    good: BTreeSet<String>,
+    /// The mode that was asked for last and given, by session.
+    chosen: BTreeMap<String, String>,
     /// The mode of the turn that was submitted last, by session.
     turns: BTreeMap<String, String>,
     /// Choices for one request alone, by mode, approval and choice.
@@ -40,7 +43,10 @@ const MODES: [(&str, &[&str]); 2] =
 
 /// See the module.
 pub(super) fn unasked(transcript: &Transcript) -> Vec<usize> {
-    let mut grants = Grants::default();
+    let answers = transcript.entries.iter().filter(|entry| entry.frame.get("result").is_some());
+    let answers = answers.filter(|entry| entry.lane == Lane::Editor && entry.from_adapter);
+    let good = answers.map(|entry| entry.frame["id"].to_string()).collect();
+    let mut grants = Grants { good, ..Grants::default() };
     let mut found = Vec::new();
     for (index, entry) in transcript.entries.iter().enumerate() {
         match (entry.lane, entry.from_adapter) {
@@ -63,12 +69,6 @@ impl Grants {
         let key = match frame["method"].as_str() {
             Some("session/request_permission") => &params["_meta"]["museApprovalId"],
             Some("elicitation/create") => &params["_meta"]["museUserInputId"],
-            Some("session/update") => {
-                if let Some(mode) = params["update"]["currentModeId"].as_str() {
-                    self.told.insert(params["sessionId"].to_string(), mode.to_owned());
-                }
-                return;
-            }
             Some("$/cancel_request") => {
                 self.asked.remove(&params["requestId"].to_string());
                 return;
@@ -79,8 +79,15 @@ impl Grants {
     }
 
     fn answer(&mut self, frame: &Value) {
-        if frame.get("method").is_some() {
-            return;
+        let params = &frame["params"];
+        let mode = match frame["method"].as_str() {
+            Some("session/set_mode") => &params["modeId"],
+            Some("session/set_config_option") if params["configId"] == "mode" => &params["value"],
+            Some(_) => return,
+            None => &Value::Null,
+        };
+        if let (Some(mode), true) = (mode.as_str(), self.good.contains(&frame["id"].to_string())) {
+            self.chosen.insert(params["sessionId"].to_string(), mode.to_owned());
         }
         if let Some(about) = self.asked.remove(&frame["id"].to_string()) {
             self.answered.entry(about).or_default().push(frame["result"].clone());
@@ -117,7 +124,7 @@ impl Grants {
         let params = &frame["params"];
         let session = params["sessionId"].to_string();
         if frame["method"] == "turn/start" {
-            let mode = self.told.get(&session).cloned().unwrap_or_default();
+            let mode = self.chosen.get(&session).cloned().unwrap_or_default();
             self.turns.insert(session, mode);
             return true;
         }
@@ -206,17 +213,16 @@ mod tests {
         assert_eq!(found(&[offer(), ask(), dismissed, decide("no")]), 0);
     }
 
-    /// A turn of a mode that was told before, or while, it runs.
-    fn turn(mode: &str, told_late: bool) -> [(&'static str, Value); 2] {
-        let update = json!({ "sessionUpdate": "current_mode_update", "currentModeId": mode });
-        let told = (
-            "e<",
-            json!({ "method": "session/update",
-                                  "params": { "sessionId": "s", "update": update } }),
-        );
+    /// A turn, and a mode that was asked for before or while it runs, or was not given.
+    fn turn(mode: &str, late: bool, given: bool) -> Vec<(&'static str, Value)> {
+        let set = json!({ "id": 4, "method": "session/set_mode",
+                          "params": { "sessionId": "s", "modeId": mode } });
         let start =
             ("h<", json!({ "id": 5, "method": "turn/start", "params": { "sessionId": "s" } }));
-        if told_late { [start, told] } else { [told, start] }
+        let answer =
+            if given { json!({ "id": 4, "result": {} }) } else { json!({ "id": 4, "error": {} }) };
+        let (set, answer) = (("e>", set), ("e<", answer));
+        if late { vec![start, set, answer] } else { vec![set, start, answer] }
     }
 
     fn automatic(choice: &str, stage: u32) -> (&'static str, Value) {
@@ -242,17 +248,18 @@ mod tests {
             json!({ "method": "approval/requested",
             "params": { "approvalId": "a", "availableChoices": choices } }),
         );
-        for (mode, late, decisions, expected) in [
-            ("bypassApprovals", false, &[("yes", 0), ("yes", 2)][..], 0),
-            ("bypassApprovals", false, &[("yes", 0), ("yes", 0)], 1),
-            ("bypassApprovals", false, &[("always", 0)], 1),
-            ("bypassApprovals", false, &[("no", 0)], 1),
-            ("bypassApprovals", true, &[("yes", 0)], 1),
-            ("rejectApprovals", false, &[("no", 0)], 0),
-            ("rejectApprovals", false, &[("yes", 0)], 1),
-            ("readOnly", false, &[("yes", 0)], 1),
+        for (mode, late, given, decisions, expected) in [
+            ("bypassApprovals", false, true, &[("yes", 0), ("yes", 2)][..], 0),
+            ("bypassApprovals", false, false, &[("yes", 0)], 1),
+            ("bypassApprovals", false, true, &[("yes", 0), ("yes", 0)], 1),
+            ("bypassApprovals", false, true, &[("always", 0)], 1),
+            ("bypassApprovals", false, true, &[("no", 0)], 1),
+            ("bypassApprovals", true, true, &[("yes", 0)], 1),
+            ("rejectApprovals", false, true, &[("no", 0)], 0),
+            ("rejectApprovals", false, true, &[("yes", 0)], 1),
+            ("readOnly", false, true, &[("yes", 0)], 1),
         ] {
-            let mut lines = turn(mode, late).to_vec();
+            let mut lines = turn(mode, late, given);
             lines.push(offer.clone());
             lines.extend(decisions.iter().map(|(choice, stage)| automatic(choice, *stage)));
             assert_eq!(found(&lines), expected, "{mode} {late} {decisions:?}");
