@@ -3,6 +3,7 @@
 //! Types come from the schema crate (docs/decisions/0003-acp-types.md). Parsing goes by method name
 //! into the concrete struct (ACP-6); no text of an input reaches an error (WIRE-9).
 
+pub mod steering;
 pub mod update;
 
 pub use agent_client_protocol_schema::v1 as schema;
@@ -29,6 +30,10 @@ pub mod method {
     pub const SESSION_SET_MODE: &str = "session/set_mode";
     /// Client → agent.
     pub const SESSION_SET_CONFIG_OPTION: &str = "session/set_config_option";
+    /// Client → agent, negotiated (STE-1).
+    pub const MUSE_STEER: &str = "_muse/steer";
+    /// Client → agent, negotiated (STE-14).
+    pub const SESSION_STEERING: &str = "_session/steering";
     /// Client → agent, notification.
     pub const SESSION_CANCEL: &str = "session/cancel";
     /// Both directions, notification.

@@ -46,6 +46,12 @@ pub fn session_info(title: String, updated_at: Option<String>) -> acp::SessionUp
     acp::SessionUpdate::SessionInfoUpdate(info)
 }
 
+/// The turn that can be corrected, or none (STE-3).
+#[must_use]
+pub fn active_turn(turn: Option<&str>) -> acp::SessionUpdate {
+    info(json!({ "muse/activeTurnId": turn }))
+}
+
 /// How approvals of the turn ended, one update each (APR-17).
 #[must_use]
 pub fn approval_result(

@@ -21,6 +21,7 @@ use super::io::{
 };
 use super::mode::Mode;
 use super::session::{Counters, Cx, Session, Way};
+use super::steering::Form;
 use super::turn::EditorCall;
 use crate::acp::{self, method, schema};
 use crate::msp::SessionId;
@@ -234,6 +235,8 @@ impl Agent {
                     session.configure(cx, id.clone(), Way::Option, change)
                 })
             }
+            method::MUSE_STEER => self.steer(now, ids, id, Form::Muse, params),
+            method::SESSION_STEERING => self.steer(now, ids, id, Form::Compatible, params),
             _ => Err(acp::method_not_found()),
         }
     }
@@ -250,8 +253,8 @@ impl Agent {
                 let named = acp::params::<schema::CancelNotification>(name, params).ok();
                 named.and_then(|named| self.known(&named.session_id.0).ok())
             }
-            // The id of a prompt stands for its session; other requests are answered too fast to be
-            // cancelled (acp.md §3.2).
+            // The id of a prompt stands for its session; a correction cannot be taken back, and
+            // other requests are answered too fast to be cancelled (acp.md §3.2).
             method::CANCEL_REQUEST => requested_id(params).and_then(|id| {
                 let session = self.sessions.iter().find(|(_, s)| s.prompt() == Some(&id));
                 session.map(|(session, _)| session.clone())
@@ -385,6 +388,29 @@ impl Agent {
             session.admit()?;
             let parts = content::convert(&prompt.prompt)?;
             session.start(cx, id.clone(), parts)
+        })
+    }
+
+    /// STE-1, STE-14. What was not negotiated is not read (MTA-3).
+    fn steer(
+        &mut self,
+        now: Tick,
+        ids: &mut dyn IdSource,
+        id: &Id,
+        form: Form,
+        params: Option<&RawValue>,
+    ) -> Result<(), RpcError> {
+        let negotiated = match form {
+            Form::Muse => self.client.steers(),
+            Form::Compatible => self.client.compatible_steering,
+        };
+        if !negotiated {
+            return Err(acp::invalid_request("steering was not negotiated in `initialize`"));
+        }
+        let asked = acp::steering::read(params, form == Form::Muse)?;
+        let session = self.known(&asked.session_id)?;
+        self.with_session_result(now, ids, &session, |session, cx| {
+            session.steer(cx, id.clone(), form, &asked)
         })
     }
 

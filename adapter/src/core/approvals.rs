@@ -178,6 +178,12 @@ impl Approvals {
         self.entries.values().any(|entry| !entry.resolved)
     }
 
+    /// The first approval that is not settled.
+    #[must_use]
+    pub fn pending(&self) -> Option<&ApprovalId> {
+        self.entries.iter().find(|(_, entry)| !entry.resolved).map(|(id, _)| id)
+    }
+
     /// Whether this stage is still the one that is open.
     #[must_use]
     pub fn is_open(&self, asked: &Asked) -> bool {

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::acp::schema as acp;
+use crate::acp::{method, schema as acp};
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub struct Client {
     pub approval: bool,
     /// `muse/sessionState`; of its families this version reports `policyPersistence` (OBS-1, OBS-6).
     pub session_state: bool,
+    /// `muse/steering` (STE-1).
+    pub steering: bool,
+    /// `steering` (STE-14); it also gives what `muse/steering` gives.
+    pub compatible_steering: bool,
 }
 
 impl Client {
@@ -28,7 +32,17 @@ impl Client {
             forms: capabilities.elicitation.as_ref().is_some_and(|kinds| kinds.supports_form()),
             approval: negotiated("muse/approval"),
             session_state: negotiated("muse/sessionState"),
+            steering: negotiated("muse/steering"),
+            compatible_steering: meta.and_then(|meta| meta.get("steering")).is_some_and(|value| {
+                *value == json!(true) || value.get("supported") == Some(&json!(true))
+            }),
         }
+    }
+
+    /// It corrects running turns: `_muse/steer` works and `muse/activeTurnId` is told (STE-3, STE-14).
+    #[must_use]
+    pub fn steers(self) -> bool {
+        self.steering || self.compatible_steering
     }
 
     /// `_meta` of the answer to `initialize`: one entry per key that counts.
@@ -41,6 +55,15 @@ impl Client {
         if self.session_state {
             let acknowledgement = json!({ "version": 1, "reportingOnly": true });
             meta.insert("muse/sessionState".to_owned(), acknowledgement);
+        }
+        if self.steers() {
+            let acknowledgement = json!({ "version": 1, "method": method::MUSE_STEER });
+            meta.insert("muse/steering".to_owned(), acknowledgement);
+        }
+        if self.compatible_steering {
+            let acknowledgement = json!({ "supported": true, "idle": "reject",
+                                          "targeting": "active-at-admission" });
+            meta.insert("steering".to_owned(), acknowledgement);
         }
         (!meta.is_empty()).then_some(Value::Object(meta))
     }
@@ -61,6 +84,24 @@ mod tests {
             let client = client(json!({ "_meta": { "muse/approval": wrong } }));
             assert!(!client.approval);
             assert_eq!(client.acknowledgements(), None);
+        }
+    }
+
+    /// STE-14: the compatible key gives both; the other way round it does not.
+    #[test]
+    fn the_compatible_key_of_steering_gives_both_forms() {
+        for value in [json!(true), json!({ "supported": true })] {
+            let client = client(json!({ "_meta": { "steering": value } }));
+            assert!(client.steers() && client.compatible_steering);
+            let meta = client.acknowledgements().expect("acknowledged");
+            assert_eq!(meta["muse/steering"]["method"], "_muse/steer");
+            assert_eq!(meta["steering"]["idle"], "reject");
+        }
+        let muse = client(json!({ "_meta": { "muse/steering": 1 } }));
+        assert!(muse.steers() && !muse.compatible_steering);
+        assert_eq!(muse.acknowledgements().expect("acknowledged").get("steering"), None);
+        for wrong in [json!(1), json!("true"), json!(false), json!({}), json!({ "supported": 1 })] {
+            assert!(!client(json!({ "_meta": { "steering": wrong } })).steers());
         }
     }
 

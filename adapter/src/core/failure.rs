@@ -81,6 +81,10 @@ const INVALID_REQUEST: i64 = -32600;
 
 const INSPECT: &str = "reload the session and inspect what happened before deciding what to do; \
                        the adapter does not submit the prompt again";
+const CORRECTION_LOST: &str =
+    "the correction was not taken and the prompt goes on; the adapter does not send it again";
+const CORRECTION_UNKNOWN: &str = "look at what Muse does before deciding whether to say it again; \
+                                  the adapter does not send the correction again";
 const BEFORE_SUBMITTING: &str = "inspect the message above before submitting again";
 const CONFIGURATION: &str = "no model turn was submitted by this operation: check that Muse starts, its configuration, \
      and the deadline variables of the adapter";
@@ -382,6 +386,42 @@ impl Failure {
             waiting.frame,
         );
         Self::own("interactionStalled", Source::Adapter, Phase::Running, message)
+    }
+
+    /// STE-10: the host refused a correction. Only kind and code are told (FAIL-18).
+    #[must_use]
+    pub fn steering_refused(error: &RpcError, redactor: &Redactor) -> Self {
+        let mut failure = Self::refused("turn/steer", error, Phase::Running, redactor);
+        // The prompt is none of it: its own codes do not apply here.
+        if matches!(failure.kind.as_str(), "authRequired" | "sessionInUse") {
+            "hostError".clone_into(&mut failure.kind);
+            failure.source = Source::Host;
+        }
+        Self { recovery: CORRECTION_LOST, ..failure }
+    }
+
+    /// STE-12: the acknowledgement is not one of this correction.
+    #[must_use]
+    pub fn steering_unusable() -> Self {
+        let what = "Muse acknowledged something else than the correction that was sent";
+        Self { recovery: CORRECTION_UNKNOWN, ..Self::protocol(Phase::Running, what) }
+    }
+
+    /// STE-9, STE-11, STE-13: whether Muse took the correction will not be known. It answers a correction.
+    #[must_use]
+    pub fn steering_unknown() -> Self {
+        let what = "Muse did not acknowledge the correction: nobody knows whether it was taken";
+        let failure =
+            Self::new("steeringUnacknowledged", Source::Adapter, Phase::Running, what.to_owned());
+        Self { recovery: CORRECTION_UNKNOWN, ..failure }
+    }
+
+    /// STE-11, PO-6: the prompt fails with its correction.
+    #[must_use]
+    pub fn steering_unacknowledged(budget: Duration) -> Self {
+        let message =
+            format!("Muse did not acknowledge a correction within {} ms", budget.as_millis());
+        Self::new("steeringUnacknowledged", Source::Adapter, Phase::Running, message)
     }
 
     /// VEV: the host unloaded the session under a running turn.

@@ -29,6 +29,7 @@ pub mod questions;
 pub mod redact;
 pub mod session;
 pub mod stall;
+pub mod steering;
 pub mod text;
 pub mod turn;
 

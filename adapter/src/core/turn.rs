@@ -165,6 +165,8 @@ pub enum HostCall {
     Page(u64),
     /// An answer or a cancellation of a question, of this generation.
     Reply(u64, crate::msp::UserInputId),
+    /// A correction, by the number of its send.
+    Steer(u64),
     /// A page that may say whether a rule was written.
     Rules,
     /// Title after this generation's turn.

@@ -219,6 +219,33 @@ pub struct TurnStartResult {
     pub started_new_turn: Option<bool>,
 }
 
+/// `turn/steer` (STE-8).
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnSteer<'a> {
+    /// One per correction, never sent again.
+    pub command_id: &'a str,
+    /// The session.
+    pub session_id: &'a SessionId,
+    /// The turn that ran when the correction came (STE-5).
+    pub expected_turn_id: &'a TurnId,
+    /// The correction's parts in order.
+    pub input: &'a [InputPart],
+    /// The tier of the turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<&'a str>,
+}
+
+/// The acknowledgement of `turn/steer`: admitted, which promises no further call of the model (STE-15).
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnSteerResult {
+    /// `accepted`; any other word means that it was not admitted (STE-12).
+    pub status: String,
+    /// The turn that was corrected.
+    pub turn_id: TurnId,
+}
+
 /// `turn/cancel` (CAN-2).
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

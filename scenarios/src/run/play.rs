@@ -386,6 +386,8 @@ impl<'a> Play<'a> {
                 json!({ "sessionId": session })
             }
             "session/set_config_option" => json!({ "sessionId": session, "configId": "mode" }),
+            "_muse/steer" | "_session/steering" => json!({ "sessionId": session,
+                "prompt": [{ "type": "text", "text": "rather so" }] }),
             _ => json!({}),
         }
     }

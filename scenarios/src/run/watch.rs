@@ -4,7 +4,8 @@
 //! name, the number of the frame, and what was expected. It judges frames from outside: nothing of the
 //! adapter's own bookkeeping is asked.
 //!
-//! - I1 one response per request · I2 one `turn/start` per prompt · I3 nothing of a turn after its answer
+//! - I1 one response per request · I2 one `turn/start` per prompt and one
+//!   `turn/steer` per correction · I3 nothing of a turn after its answer
 //!   but updates of known cards, nothing of a session before it is known or after its close · I4 only
 //!   JSON-RPC on stdout · I5 no planted secret · I6 every host is gone · I7 the client oracle of the fake
 //!   host · E1 every frame of the adapter has the schema of its method · E2 a card is opened once and before
@@ -15,7 +16,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use muse_code_acp::acp::schema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::transcript::{Entry, Lane, Transcript};
 use super::views::Views;
@@ -91,6 +92,8 @@ struct State {
     known: BTreeSet<String>,
     /// Prompts that were sent and not yet submitted, per session.
     submissions: BTreeMap<String, i64>,
+    /// Corrections of the editor that no host has been sent, per session.
+    corrections: BTreeMap<String, i64>,
     /// Cards by (session, id).
     cards: BTreeSet<(String, String)>,
     /// Shown text by message id, in order.
@@ -128,6 +131,9 @@ impl Watch {
         };
         let session = entry.frame["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
         self.state.known.insert(session.clone());
+        if matches!(method, "_muse/steer" | "_session/steering") {
+            *self.state.corrections.entry(session.clone()).or_default() += 1;
+        }
         self.state.open.insert(id.to_string(), (method.to_owned(), session));
     }
 
@@ -193,10 +199,26 @@ impl Watch {
                 let made = entry.frame["result"]["sessionId"].as_str();
                 self.state.known.extend(made.map(str::to_owned));
             }
+            "_muse/steer" | "_session/steering" => self.corrected(index, &method, entry),
             "session/close" if entry.frame.get("result").is_some() => {
                 self.state.closed.insert(session);
             }
             _ => {}
+        }
+    }
+
+    /// The result of a correction has one shape a method (STE-1, STE-14).
+    fn corrected(&mut self, index: usize, method: &str, entry: &Entry) {
+        let Some(result) = entry.frame.get("result") else { return };
+        let fits = match method {
+            "_muse/steer" => {
+                result["turnId"].as_str().is_some_and(|turn| !turn.is_empty())
+                    && *result == json!({ "status": "accepted", "turnId": result["turnId"] })
+            }
+            _ => *result == json!({ "outcome": "injected" }),
+        };
+        if !fits {
+            self.find("E1", Some(index), format!("the result of {method} does not have its shape"));
         }
     }
 
@@ -228,6 +250,15 @@ impl Watch {
         }
         if let Err(text) = self.state.views.updated(&session, update) {
             self.find("E5", Some(index), text);
+        }
+        if let Some(turn) = update["_meta"].get("muse/activeTurnId")
+            && (!(turn.is_null() || turn.is_string()) || !prompting)
+        {
+            self.find(
+                "E1",
+                Some(index),
+                "muse/activeTurnId outside a prompt, or no turn and not null",
+            );
         }
         let card =
             || (session.clone(), update["toolCallId"].as_str().unwrap_or_default().to_owned());
@@ -286,6 +317,15 @@ impl Watch {
                 self.find("I2", Some(index), "turn/start without an open prompt");
             }
             *self.state.submissions.entry(session).or_default() += 1;
+        }
+        if entry.method() == Some("turn/steer") {
+            let session =
+                entry.frame["params"]["sessionId"].as_str().unwrap_or_default().to_owned();
+            let left = self.state.corrections.entry(session).or_default();
+            *left -= 1;
+            if *left < 0 {
+                self.find("I2", Some(index), "turn/steer without a correction of the editor");
+            }
         }
     }
 
@@ -382,7 +422,6 @@ impl Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
     use std::time::Duration;
 
     /// `>` to the adapter, `<` from it; `e` editor, `h` host.
@@ -449,6 +488,43 @@ mod tests {
             update(next),
         ];
         assert_eq!(judge_lines(&lines), [""; 0]);
+    }
+
+    #[test]
+    fn frames_of_corrections_are_judged() {
+        let steer = |method: &str| {
+            (
+                "e>",
+                json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": { "sessionId": "s" } }),
+            )
+        };
+        let result = |result: Value| ("e<", json!({ "jsonrpc": "2.0", "id": 7, "result": result }));
+        let sent = (
+            "h<",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "turn/steer", "params": { "sessionId": "s" } }),
+        );
+        let active = |turn: Value| {
+            update(
+                json!({ "sessionUpdate": "session_info_update", "_meta": { "muse/activeTurnId": turn } }),
+            )
+        };
+        let good = [
+            prompt(),
+            active(json!("t")),
+            steer("_muse/steer"),
+            sent.clone(),
+            result(json!({ "status": "accepted", "turnId": "t" })),
+            active(json!(null)),
+            answer(1),
+        ];
+        assert_eq!(judge_lines(&good), [""; 0]);
+        let odd = result(json!({ "status": "accepted" }));
+        assert_eq!(judge_lines(&[steer("_muse/steer"), odd]), ["E1"]);
+        let odd = result(json!({ "outcome": "injected", "startedNewTurn": false }));
+        assert_eq!(judge_lines(&[steer("_session/steering"), odd]), ["E1"]);
+        assert_eq!(judge_lines(&[sent]), ["I2"]);
+        assert_eq!(judge_lines(&[active(json!(null))]), ["E1"]);
+        assert_eq!(judge_lines(&[prompt(), active(json!(1)), answer(1)]), ["E1"]);
     }
 
     #[test]

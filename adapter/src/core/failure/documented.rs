@@ -27,6 +27,7 @@ fn every_own_failure() -> Vec<Failure> {
         Failure::user_input_unsupported(true),
         Failure::user_input_invalid(),
         Failure::user_input_rejected(-1),
+        Failure::steering_unacknowledged(budget),
         Failure::stalled(&waiting, budget, &redactor),
     ];
     for phase in PHASES {

@@ -45,6 +45,7 @@ impl Host {
 impl Session {
     /// The host's terminal of our turn (§22).
     pub(super) fn on_terminal(&mut self, cx: &mut Cx<'_>, terminal: Terminal) {
+        self.end_corrections(cx);
         if self.turn.as_ref().is_some_and(|turn| turn.cancelled) {
             return self.finish_cancelled(cx); // CAN-4, STOP-4
         }
@@ -120,6 +121,7 @@ impl Session {
     /// The turn is over: questions that the editor has not answered are dead (CON-7), and an editor
     /// that never answers them must not fill the table of open requests.
     pub(super) fn take_turn(&mut self, cx: &mut Cx<'_>) -> Option<Turn> {
+        self.refuse_corrections(cx);
         let id = &self.id;
         cx.withdraw(|call| call.session() == id);
         self.turn.take()
@@ -132,6 +134,7 @@ impl Session {
         if let Slot::Live(host) = &mut self.slot {
             host.good_turns += 1;
             host.idle_until = Some(cx.now.after(IDLE_EXPIRY));
+            let reusable = reusable && !self.steering.is_unsettled(); // STE-13
             // END-8: a turn of the host's own is waited for only when the person sees its work.
             let native = host.native_turn.is_some() && !self.fold.has_open_work();
             let rotates = host.good_turns >= ROTATE_AFTER;
@@ -139,6 +142,7 @@ impl Session {
                 self.close_host(cx);
             }
         }
+        self.tell_no_turn(cx, &turn);
         cx.succeed(&turn.request, &json!({ "stopReason": "end_turn" }));
         self.go_on_closing(cx);
     }
@@ -147,6 +151,7 @@ impl Session {
     fn finish_stopped(&mut self, cx: &mut Cx<'_>, reason: &str) {
         let Some(turn) = self.take_turn(cx) else { return };
         self.close_host(cx);
+        self.tell_no_turn(cx, &turn);
         cx.succeed(&turn.request, &json!({ "stopReason": reason }));
         self.go_on_closing(cx);
     }
@@ -160,6 +165,7 @@ impl Session {
     pub(super) fn fail_turn(&mut self, cx: &mut Cx<'_>, failure: Failure) {
         let Some(turn) = self.take_turn(cx) else { return };
         self.close_host(cx);
+        self.tell_no_turn(cx, &turn);
         if turn.cancelled {
             cx.succeed(&turn.request, &json!({ "stopReason": "cancelled" }));
         } else {
@@ -191,6 +197,7 @@ impl Session {
                     cx.out.push_back(Output::Unthrottle(host.id));
                 }
                 self.watch(cx);
+                self.refuse_corrections(cx); // CAN-11
                 let (id, command) = (self.id.clone(), cx.ids.uuid());
                 let params = TurnCancel { command_id: &command, session_id: &id, turn_id: &native };
                 self.call(cx, "turn/cancel", &params, HostCall::TurnCancel(generation));
@@ -361,6 +368,7 @@ impl Session {
     /// Ends the live host, if there is one: open cards get their last word first (BKG-3).
     pub(super) fn close_host(&mut self, cx: &mut Cx<'_>) {
         self.publish(cx, |fold, _, out| fold.host_lost(out));
+        self.lose_corrections(cx);
         if let Slot::Live(host) = &self.slot {
             let id = host.id;
             cx.out.push_back(Output::CloseHost(id));

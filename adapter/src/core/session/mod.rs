@@ -4,8 +4,8 @@
 //! effects through [`Cx`]. Invariants: at most one host (HOST-1) and one prompt (CON-1); a host that
 //! is being closed is awaited before the next one starts (CAN-9); an event of an older generation
 //! changes nothing (CON-7, CAN-8). Parts: `opening` up to the submission, `running` from the
-//! acknowledgement to the terminal, `viewing` holes and waiting, `ending` everything that ends a turn or a host,
-//! `configuring` what is chosen.
+//! acknowledgement to the terminal, `steering` its corrections, `viewing` holes and waiting, `ending`
+//! everything that ends a turn or a host, `configuring` what is chosen.
 
 mod configuring;
 mod ending;
@@ -13,6 +13,7 @@ mod opening;
 mod persistence;
 mod questions;
 mod running;
+mod steering;
 mod viewing;
 
 use std::collections::VecDeque;
@@ -34,6 +35,7 @@ use super::io::{Config, Effect, EffectId, Facts, HostId, IdSource, Output, Resol
 use super::persistence::Persistence;
 use super::questions::Questions;
 use super::stall::Stall;
+use super::steering::Steering;
 use super::turn::{EditorCall, HostCall, Stage, Turn};
 use crate::acp::{self, schema};
 use crate::msp::command::InputPart;
@@ -132,6 +134,10 @@ pub struct Session {
     fold: Fold,
     turn: Option<Turn>,
     generation: u64,
+    /// Corrections of the turn.
+    steering: Steering,
+    /// The tier that was sent with the turn; its corrections keep it (SCN-STE-16).
+    effort: Option<&'static str>,
     resolving: Option<EffectId>,
     /// What is chosen.
     selection: Selection,
@@ -208,6 +214,8 @@ impl Session {
             fold: Fold::default(),
             turn: None,
             generation: 0,
+            steering: Steering::default(),
+            effort: None,
             resolving: None,
             selection: Selection::default(),
             changing: None,
@@ -257,7 +265,8 @@ impl Session {
             }
             _ => (None, None, None),
         };
-        [turn, idle, page, stall, rules, self.fold.flush_at()].into_iter().flatten().min()
+        let steering = self.steering.deadline().filter(|_| !editor_stalled);
+        [turn, idle, page, stall, rules, steering, self.fold.flush_at()].into_iter().flatten().min()
     }
 
     /// `session/prompt` (PRM-1). The content has been converted already (PC-15).
@@ -305,7 +314,8 @@ impl Session {
             return Err(acp::busy("the session is being closed"));
         }
         if self.turn.is_some() {
-            return Err(acp::busy("a prompt of this session is still running"));
+            let running = || acp::busy("a prompt of this session is still running");
+            return Err(self.pending_decision().unwrap_or_else(running));
         }
         if self.changing.is_some() {
             return Err(acp::busy("a change of this session's options is still under way"));
@@ -350,7 +360,7 @@ impl Session {
         if due(self.fold.flush_at()) {
             self.publish(cx, |fold, workspace, out| fold.flush(workspace, out));
         }
-        if self.on_view_deadline(cx) {
+        if self.on_view_deadline(cx) || self.on_steering_deadline(cx) {
             return;
         }
         self.on_rules_deadline(cx);
@@ -371,8 +381,10 @@ impl Session {
         self.publish(cx, |fold, _, out| fold.host_lost(out)); // BKG-3: the fold goes with the host
         let error = acp::internal_error("the adapter failed while it changed an option");
         self.give_up_change(cx, &error);
+        self.lose_corrections(cx);
         if let Some(turn) = &self.turn {
             let error = acp::internal_error("the adapter failed while it handled this prompt");
+            self.tell_no_turn(cx, turn);
             cx.fail(&turn.request, &error);
         }
         cx.withdraw(|call| *call.session() == self.id);

@@ -277,6 +277,7 @@ impl Session {
         let Some(turn) = &mut self.turn else { return };
         let Stage::Opening { parts, effort, .. } = &mut turn.stage else { return };
         let (parts, effort) = (std::mem::take(parts), std::mem::take(effort));
+        self.effort = EFFORTS.into_iter().find(|tier| *tier == effort);
         let command = cx.ids.uuid();
         let generation = turn.generation;
         turn.stage = Stage::Submitted { command: command.clone(), held: Held::default() };
@@ -289,7 +290,7 @@ impl Session {
             command_id: &command,
             session_id: &id,
             input: &parts,
-            reasoning_effort: EFFORTS.contains(&effort.as_str()).then_some(effort.as_str()),
+            reasoning_effort: self.effort,
         };
         self.call(cx, "turn/start", &params, HostCall::TurnStart(generation));
     }

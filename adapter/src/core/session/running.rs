@@ -58,6 +58,7 @@ impl Session {
                 self.on_replied(cx, &input, &outcome);
             }
             HostCall::Title(generation) if current(generation) => self.on_title(cx, outcome),
+            HostCall::Steer(number) => self.on_steered(cx, number, outcome),
             HostCall::Rules => self.on_rules_page(cx, &outcome),
             HostCall::TurnStart(_)
             | HostCall::TurnCancel(_)
@@ -174,6 +175,7 @@ impl Session {
         let elapsed_ms = cx.now.since(turn.since).as_millis();
         turn.since = cx.now;
         tracing::info!(code = "phase", session = %self.id, phase = "running", elapsed_ms);
+        self.tell_active_turn(cx);
         if let Slot::Live(host) = &mut self.slot
             && !std::mem::replace(&mut host.introduced, true)
         {

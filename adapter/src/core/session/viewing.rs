@@ -213,6 +213,7 @@ impl Session {
         if let Slot::Live(host) = &mut self.slot {
             host.view.restart_budget(cx.now);
         }
+        self.steering.restart_budget(cx.now);
         self.watch(cx);
     }
 

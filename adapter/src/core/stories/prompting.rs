@@ -9,7 +9,7 @@ fn nothing_is_served_before_initialize_and_unknown_methods_are_named_as_such() {
     assert_eq!(stage.answer()["error"]["code"], -32600);
     stage.call("initialize", json!({ "protocolVersion": 99 }));
     assert_eq!(stage.answer()["result"]["protocolVersion"], 1);
-    for method in ["session/load", "session/delete", "session/set_model", "_muse/steer", "x"] {
+    for method in ["session/load", "session/delete", "session/set_model", "_muse/other", "x"] {
         stage.call(method, json!({}));
         assert_eq!(stage.answer()["error"]["code"], -32601, "{method}");
     }

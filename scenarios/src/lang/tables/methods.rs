@@ -53,6 +53,7 @@ const EDITOR: &[(Direction, FrameKind, &str)] = &[
     (Script, Request, "providers/set"),
     (Script, Request, "providers/disable"),
     (Script, Request, "_muse/steer"),
+    (Script, Request, "_session/steering"),
     (Script, Request, "_muse/task"),
     (Script, Request, "_muse/readOutput"),
     (Script, Notification, "session/cancel"),
