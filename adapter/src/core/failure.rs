@@ -412,7 +412,7 @@ impl Failure {
     pub fn steering_unknown() -> Self {
         let what = "Muse did not acknowledge the correction: nobody knows whether it was taken";
         let failure =
-            Self::new("steeringUnacknowledged", Source::Adapter, Phase::Running, what.to_owned());
+            Self::own("steeringUnacknowledged", Source::Adapter, Phase::Running, what.to_owned());
         Self { recovery: CORRECTION_UNKNOWN, ..failure }
     }
 
@@ -421,7 +421,7 @@ impl Failure {
     pub fn steering_unacknowledged(budget: Duration) -> Self {
         let message =
             format!("Muse did not acknowledge a correction within {} ms", budget.as_millis());
-        Self::new("steeringUnacknowledged", Source::Adapter, Phase::Running, message)
+        Self::own("steeringUnacknowledged", Source::Adapter, Phase::Running, message)
     }
 
     /// VEV: the host unloaded the session under a running turn.
