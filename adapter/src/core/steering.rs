@@ -87,7 +87,7 @@ impl Steering {
 
     /// The next correction, if none is at the host. The caller either sends it with
     /// [`Steering::send`] or answers it.
-    pub fn next(&mut self) -> Option<Correction> {
+    pub fn take_next(&mut self) -> Option<Correction> {
         if self.flight.is_some() { None } else { self.waiting.pop_front() }
     }
 
@@ -166,13 +166,13 @@ mod tests {
     fn sixteen_wait_behind_one_and_the_next_is_refused() {
         let mut steering = Steering::default();
         steering.admit(correction(0)).expect("room");
-        let first = steering.next().expect("the first");
+        let first = steering.take_next().expect("the first");
         steering.send(first, Tick::default());
         for next in 1..=16 {
             steering.admit(correction(next)).expect("room");
         }
         assert_eq!(steering.admit(correction(17)), Err(Full));
-        assert_eq!(number(steering.next()), None, "one is at the host");
+        assert_eq!(number(steering.take_next()), None, "one is at the host");
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
                         given += 1;
                     }
                     2 => {
-                        if let Some(next) = steering.next() {
+                        if let Some(next) = steering.take_next() {
                             assert_eq!(at_host, None);
                             at_host = Some(steering.send(next, Tick::default()));
                         }

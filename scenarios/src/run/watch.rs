@@ -523,7 +523,7 @@ mod tests {
         let odd = result(json!({ "outcome": "injected", "startedNewTurn": false }));
         assert_eq!(judge_lines(&[steer("_session/steering"), odd]), ["E1"]);
         assert_eq!(judge_lines(&[sent]), ["I2"]);
-        assert_eq!(judge_lines(&[active(json!(null))]), ["E1"]);
+        assert_eq!(judge_lines(&[prompt(), answer(1), active(json!(null))]), ["E1"]);
         assert_eq!(judge_lines(&[prompt(), active(json!(1)), answer(1)]), ["E1"]);
     }
 

@@ -60,7 +60,7 @@ impl Session {
 
     /// STE-5, STE-7: the next one goes to the turn that it was meant for, or nowhere.
     fn send_correction(&mut self, cx: &mut Cx<'_>) {
-        while let Some(mut correction) = self.steering.next() {
+        while let Some(mut correction) = self.steering.take_next() {
             if !self.takes(correction.generation, &correction.turn) {
                 cx.fail(&correction.request, &not_running());
                 continue;
@@ -117,7 +117,7 @@ impl Session {
         }
         let Some(correction) = self.steering.overdue(cx.now) else { return false };
         cx.fail(&correction.request, &Failure::steering_unknown().to_acp());
-        if !self.turn.as_ref().is_some_and(|turn| turn.running().is_some()) {
+        if self.turn.as_ref().is_none_or(|turn| turn.running().is_none()) {
             return false;
         }
         self.fail_turn(cx, Failure::steering_unacknowledged(ACK_BUDGET));
