@@ -107,23 +107,42 @@ impl Turn {
     }
 }
 
-/// View events that came before the acknowledgement, in order (TRN-3).
+/// What came before the acknowledgement, in order (TRN-3).
 #[derive(Clone, Debug, Default)]
 pub struct Held {
-    events: Vec<(String, Box<RawValue>)>,
+    events: Vec<HeldEvent>,
     bytes: usize,
+}
+
+/// Something that waits for the acknowledgement.
+#[derive(Clone, Debug)]
+pub enum HeldEvent {
+    /// A view event: method and params.
+    View(String, Box<RawValue>),
+    /// Here deltas of open items may be missing, or be part of what a page has shown (GAP-3).
+    Hole,
 }
 
 impl Held {
     /// Keeps an event. False: a bound is reached.
     pub fn keep(&mut self, method: &str, params: &RawValue) -> bool {
         self.bytes += method.len() + params.get().len();
-        self.events.push((method.to_owned(), params.to_owned()));
+        self.events.push(HeldEvent::View(method.to_owned(), params.to_owned()));
+        self.is_within_bounds()
+    }
+
+    /// Keeps the place of a hole. False: a bound is reached.
+    pub fn keep_hole(&mut self) -> bool {
+        self.events.push(HeldEvent::Hole);
+        self.is_within_bounds()
+    }
+
+    fn is_within_bounds(&self) -> bool {
         self.bytes <= HELD_BYTES_MAX && self.events.len() <= HELD_EVENTS_MAX
     }
 
     /// The events in order.
-    pub fn into_events(self) -> impl Iterator<Item = (String, Box<RawValue>)> {
+    pub fn into_events(self) -> impl Iterator<Item = HeldEvent> {
         self.events.into_iter()
     }
 }

@@ -12,7 +12,7 @@ use crate::core::choices::Automation;
 use crate::core::failure::{Failure, Phase};
 use crate::core::io::Output;
 use crate::core::permission::{self, Asking};
-use crate::core::turn::{EditorCall, HostCall, Stage, Turn};
+use crate::core::turn::{EditorCall, HeldEvent, HostCall, Stage, Turn};
 use crate::msp::command::{ApprovalDecide, TurnStartResult};
 use crate::msp::event::{self, Event};
 use crate::msp::{Approval, ApprovalId, TurnId, code};
@@ -97,8 +97,7 @@ impl Session {
             && let Stage::Submitted { held, .. } = &mut turn.stage
         {
             if !held.keep(method, params) {
-                let what = "Muse sent too much before it acknowledged the turn";
-                self.fail_turn(cx, Failure::protocol(Phase::Submitting, what));
+                self.too_much_held(cx);
             }
             return;
         }
@@ -114,6 +113,23 @@ impl Session {
             return;
         }
         self.on_event(cx, method, params, event);
+    }
+
+    /// GAP-3: deltas of items that are open here cannot be placed. What is held is told when it is shown.
+    pub(super) fn on_hole(&mut self, cx: &mut Cx<'_>) {
+        match self.turn.as_mut().map(|turn| &mut turn.stage) {
+            Some(Stage::Submitted { held, .. }) => {
+                if !held.keep_hole() {
+                    self.too_much_held(cx);
+                }
+            }
+            _ => self.fold.lost_all(),
+        }
+    }
+
+    fn too_much_held(&mut self, cx: &mut Cx<'_>) {
+        let what = "Muse sent too much before it acknowledged the turn";
+        self.fail_turn(cx, Failure::protocol(Phase::Submitting, what));
     }
 
     fn on_event(&mut self, cx: &mut Cx<'_>, method: &str, params: &RawValue, event: Event<'_>) {
@@ -186,8 +202,11 @@ impl Session {
         if let Some(turn) = &mut self.turn {
             turn.catching_up = true;
         }
-        for (method, params) in held.into_events() {
-            self.on_view_event(cx, &method, &params);
+        for event in held.into_events() {
+            match event {
+                HeldEvent::View(method, params) => self.on_view_event(cx, &method, &params),
+                HeldEvent::Hole => self.fold.lost_all(),
+            }
         }
         if let Some(turn) = &mut self.turn {
             turn.catching_up = false;

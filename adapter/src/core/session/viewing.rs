@@ -100,7 +100,7 @@ impl Session {
         let Slot::Live(host) = &mut self.slot else { return };
         tracing::info!(code = "view-gap", session = %self.id, host = host.id.0);
         if let Some(cursor) = host.view.gap(gap, cx.now) {
-            self.fold.lost_all(); // GAP-3: whose deltas fell into the hole is not known
+            self.on_hole(cx); // whose deltas fell into it is not known
             self.watch(cx); // STL-5
             self.ask_page(cx, &cursor);
         }
@@ -132,7 +132,7 @@ impl Session {
             Ok(Step::Ask(cursor)) => self.ask_page(cx, &cursor),
             Ok(Step::Splice { paged, live }) => {
                 self.apply(cx, paged);
-                self.fold.lost_all(); // deltas in `live` may be part of what a page has shown
+                self.on_hole(cx); // deltas in `live` may be part of what a page has shown
                 self.apply(cx, live);
                 self.on_current(cx);
             }
