@@ -13,9 +13,13 @@ use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt};
 
+use crate::commands::Io;
+use crate::commands::explore::ExploreArgs;
 use crate::commands::host::HostArgs;
 use crate::commands::run::RunArgs;
+use crate::lang::diagnostic::Style;
 
+mod explore;
 mod files;
 mod host;
 mod render;
@@ -33,6 +37,8 @@ pub enum Command {
     Chat(ChatOptions),
     /// `scenario run`.
     Run(RunArgs),
+    /// `scenario explore`.
+    Explore(ExploreArgs),
     /// `scenario host`.
     Host(HostArgs),
     /// `scenario check`, `fmt`, `explain`, `render`, `update`, `list`.
@@ -120,6 +126,7 @@ const VERBS: &[(&str, &str)] = &[
     ("render", render::HELP),
     ("update", update::HELP),
     ("list", files::LIST_HELP),
+    ("explore", explore::HELP),
     ("host", host::HELP),
     ("help", HELP),
 ];
@@ -138,6 +145,7 @@ Commands:
   render  draw a run: a sequence diagram, or a page that shows where it broke
   update  take over values that the adapter says now
   list    list scenarios, or the rows of the catalogue that they prove
+  explore try every legal order of a story on the core alone
   host    be the Muse host of a story, for a client of your own
   help    explain a command, for example `scenario help chat`
 
@@ -208,6 +216,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
         }
         Ok(Command::Files(files)) => files::main(&files),
+        Ok(Command::Explore(args)) => {
+            let (mut out, mut err) = (std::io::stdout().lock(), std::io::stderr().lock());
+            let mut io = Io { out: &mut out, err: &mut err, style: Style::Plain };
+            let code = crate::commands::explore::explore(&mut io, &args);
+            ExitCode::from(code.unwrap_or(crate::commands::run::FAILED))
+        }
         Ok(Command::Host(args)) => {
             let (input, output) = (std::io::stdin(), std::io::stdout());
             let errors = Box::new(std::io::stderr());
@@ -247,6 +261,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
             "render" => render::parse(&mut parser),
             "update" => update::parse(&mut parser),
             "list" => files::parse_list(&mut parser),
+            "explore" => explore::parse(&mut parser),
             "host" => host::parse(&mut parser),
             "help" => parse_help(&mut parser),
             other => Err(format!("unknown command `{other}`; there are: {}", verb_names())),

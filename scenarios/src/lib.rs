@@ -6,6 +6,7 @@
 //! - [`lang`]: the scenario language: bytes in, story and diagnostics out.
 //! - [`commands`]: the verbs of the tool that work on files.
 //! - [`stage`]: where a story is played: the adapter between an editor and hosts in memory.
+//! - [`explore`]: every legal order of a story on the pure core.
 //! - [`run`]: the record of a run and what must hold in every run.
 //!
 //! This package is the only one that knows both the adapter and the fake host.
@@ -13,6 +14,7 @@
 pub mod chat;
 pub mod cli;
 pub mod commands;
+pub mod explore;
 pub mod fuzz_support;
 pub mod lang;
 pub mod multicall;

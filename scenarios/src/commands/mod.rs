@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod explain;
+pub mod explore;
 pub mod fmt;
 pub mod host;
 pub mod input;

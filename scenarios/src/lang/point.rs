@@ -45,6 +45,12 @@ impl Axis<'_> {
         }
     }
 
+    /// Whether it is the order of a race.
+    #[must_use]
+    pub const fn is_race(&self) -> bool {
+        matches!(self.kind, Kind::Race(_))
+    }
+
     /// The choice of this index, below [`Axis::size`].
     #[must_use]
     pub fn choice(&self, index: usize) -> Option<Choice<'_>> {

@@ -38,7 +38,7 @@ use crate::lang::ast::{
 use crate::lang::point::{self, Axis, Choice, Point};
 use crate::stage::pipe::Pipe;
 use crate::stage::sim::Sim;
-use crate::stage::world::Setting;
+use crate::stage::world::{Hosts, Machine, Setting};
 use crate::stage::{HostProc, Stage};
 use play::Play;
 use report::{Code, Failure};
@@ -281,6 +281,11 @@ fn setting(file: &File, options: Options) -> Result<Setting, String> {
         pipe: options.pipe,
         missing: None,
     })
+}
+
+/// The machine and the configuration of a run without a stage.
+pub(crate) fn machine(file: &File, options: Options) -> Result<(Machine, Config), String> {
+    Ok((Machine { setting: setting(file, options)?, hosts: Hosts::default() }, config(file)))
 }
 
 fn ending(play: &mut Play<'_>) -> watch::Ending {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 /// Which neighbour of the adapter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lane {
     /// The editor.
     Editor,

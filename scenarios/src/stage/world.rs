@@ -38,12 +38,12 @@ pub struct Setting {
 }
 
 /// The host processes of a stage in the order in which they were started.
-pub(super) type Hosts = Rc<RefCell<Vec<HostProc>>>;
+pub(crate) type Hosts = Rc<RefCell<Vec<HostProc>>>;
 
 /// See the module.
-pub(super) struct Machine {
-    pub(super) setting: Setting,
-    pub(super) hosts: Hosts,
+pub(crate) struct Machine {
+    pub(crate) setting: Setting,
+    pub(crate) hosts: Hosts,
 }
 
 /// See the module.
@@ -94,7 +94,7 @@ impl Machine {
     }
 
     /// Nobody is root here, and Muse was asked for its flags long ago.
-    pub(super) fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> Facts {
         Facts { root: false, flags: Some(self.flags()) }
     }
 
@@ -115,7 +115,7 @@ impl Machine {
     }
 
     /// What an effect gives on a machine where everything is as it should be.
-    pub(super) fn perform(&self, effect: Effect) -> EffectResult {
+    pub(crate) fn perform(&self, effect: Effect) -> EffectResult {
         match effect {
             Effect::Workspace(path) => EffectResult::Workspace(Ok(path)),
             Effect::Credentials => EffectResult::Credentials(true),

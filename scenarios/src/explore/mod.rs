@@ -1,0 +1,139 @@
+//! Every legal order of what the neighbours of the adapter say in a story, on the pure core.
+//!
+//! In: a file, a point, bounds. Out: how many orders were tried, and the first that breaks what must hold in
+//! every run, made as short as it can be. The told run gives the words (`program`); `world` is one state,
+//! `search` goes through the orders. Lines `<-` of the story bind what they take and are not tested: they
+//! describe the told order only. Decision 0019.
+
+mod program;
+mod rules;
+mod search;
+mod story;
+mod world;
+
+use crate::lang::ast::File;
+use crate::lang::point::{Axis, Point};
+use crate::run::transcript::Transcript;
+use crate::run::{Options, StageKind, machine, run_point};
+use program::Program;
+use search::Search;
+use world::{Action, World};
+
+/// How far to go.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Most orders that are tried one after the other; a quarter as many are drawn when that is not all.
+    pub orders: u64,
+    /// Most interferences (a deadline, a cancel, the death of the host, the departure of the editor) in one
+    /// order.
+    pub interferences: usize,
+    /// What the drawn orders depend on.
+    pub seed: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { orders: 20_000, interferences: 2, seed: 0 }
+    }
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Explored {
+    /// Orders that were tried one after the other.
+    pub orders: u64,
+    /// Orders that were drawn by seed, because the bound came first.
+    pub drawn: u64,
+    /// With how many interferences every order was tried; `None`: not even without any.
+    pub complete: Option<usize>,
+    /// What must not be.
+    pub violation: Option<Violation>,
+}
+
+/// An order that breaks a rule.
+#[derive(Debug)]
+pub struct Violation {
+    /// Which rule, and what is wrong, without content.
+    pub text: String,
+    /// The order as a story.
+    pub story: String,
+    /// Every frame of it.
+    pub transcript: String,
+}
+
+/// Explores one point of a file. `source` is its text.
+///
+/// # Errors
+/// Why the story cannot be explored.
+pub fn explore(
+    file: &File,
+    source: &str,
+    axes: &[Axis<'_>],
+    point: &Point,
+    limits: Limits,
+) -> Result<Explored, String> {
+    let options = Options::default();
+    if let Some(reason) = StageKind::Pipe.refuses(file) {
+        return Err(reason);
+    }
+    let told = run_point(file, axes, point, options)?;
+    if let Some(failure) = &told.failure {
+        return Err(format!("the told order is red already (line {})", failure.line));
+    }
+    let program = Program::new(&told.transcript, file.given.as_ref().map(|given| given.at.line))?;
+    let (machine, config) = machine(file, options)?;
+    let begin = World::new(&program, &machine, config);
+    repeats(&program, begin.clone())?;
+
+    let (mut start, mut record) = (begin, Vec::new());
+    for index in 0..program.opening {
+        if !start.may(Action::Say(index)) {
+            return Err("the opening cannot be repeated on the core alone".into());
+        }
+        start.act(Action::Say(index), &mut record);
+    }
+    let mut search = Search::new(&program, limits, record);
+    let violation = search.run(&start).map(|wrong| {
+        let wrong = story::shrink(&mut search, &start, wrong);
+        let entries = search.record(&start, &wrong.path);
+        let transcript = Transcript { entries, marks: Vec::new() };
+        Violation {
+            text: format!("{}: {}", wrong.finding.invariant, wrong.finding.text),
+            story: story::write(&program, source, &start, &wrong),
+            transcript: transcript.to_text(),
+        }
+    });
+    let Search { orders, complete, drawn, .. } = search;
+    Ok(Explored { orders, drawn, complete, violation })
+}
+
+/// The told order, played on the core alone, must give what it gave on the stage; otherwise the program
+/// says something else than the story.
+fn repeats(program: &Program, mut world: World<'_>) -> Result<(), String> {
+    let mut record = Vec::new();
+    for index in 0..program.stimuli.len() {
+        world.wait(program.stimuli[index].waits, &mut record);
+        // A stage tells of its streams one after the other, so a cause may stand behind its effect.
+        while !world.has_said(index) {
+            let next = world.words().next().map(Action::Say);
+            let Some(action) = next.or_else(|| world.ends().next()) else {
+                return Err("the told order cannot be repeated on the core alone".into());
+            };
+            world.act(action, &mut record);
+        }
+    }
+    let said = |lane| {
+        let frames = record.iter().filter(move |entry| entry.from_adapter && entry.lane == lane);
+        frames.map(|entry| &entry.frame)
+    };
+    let lanes =
+        program.told.iter().map(|(lane, _)| *lane).collect::<std::collections::BTreeSet<_>>();
+    for lane in lanes {
+        let told = program.told.iter().filter(|(of, _)| *of == lane).map(|(_, frame)| frame);
+        let mut here = said(lane);
+        if !told.eq(here.by_ref().take(program.told.iter().filter(|(of, _)| *of == lane).count())) {
+            return Err("the core alone says something else than on the stage".into());
+        }
+    }
+    Ok(())
+}
