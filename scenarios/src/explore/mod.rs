@@ -120,6 +120,9 @@ fn repeats(program: &Program, mut world: World<'_>) -> Result<(), String> {
                 return Err("the told order cannot be repeated on the core alone".into());
             };
             world.act(action, &mut record);
+            // On the stage a host that is closed or has exited is gone at once.
+            let ends: Vec<Action> = world.ends().collect();
+            ends.into_iter().for_each(|end| world.act(end, &mut record));
         }
     }
     let said = |lane| {

@@ -143,7 +143,11 @@ impl<'p> World<'p> {
         let stimulus = &self.program.stimuli[index];
         let there = match stimulus.lane {
             Lane::Editor => !self.left,
-            Lane::Host(host) => self.hosts.get(host).is_some_and(|host| !host.silent && !host.gone),
+            // A host whose output has ended can still exit.
+            Lane::Host(host) => self.hosts.get(host).is_some_and(|host| {
+                let exits = matches!(stimulus.what, Word::Exit { .. }) && host.end.is_none();
+                !host.gone && (!host.silent || exits)
+            }),
         };
         there
             && !self.has_said(index)
@@ -235,13 +239,15 @@ impl<'p> World<'p> {
             (Word::Eof | Word::Exit { .. }, Lane::Editor) => self.act(Action::Leave, record),
             (word, Lane::Host(host)) => {
                 let host = &mut self.hosts[host];
-                host.silent = true;
+                let silent = std::mem::replace(&mut host.silent, true);
                 if let Word::Exit { code, signal } = word {
                     let end = HostEnd { code: *code, signal: *signal, ..HostEnd::default() };
                     host.end = Some(end);
                 }
                 let id = host.id;
-                self.feed(Input::HostEof(id), record);
+                if !silent {
+                    self.feed(Input::HostEof(id), record);
+                }
             }
         }
     }
