@@ -144,7 +144,8 @@ impl<'a> Play<'a> {
                     Wait::Name(name) => self.duration(&name.text),
                 };
                 let landing = match steps.get(index + 1) {
-                    Some(Step::Act(_) | Step::ActRace(_) | Step::Quiet(_)) => Landing::Before,
+                    Some(Step::Act(_) | Step::ActRace(_)) => Landing::Before,
+                    Some(Step::Quiet(_)) => Landing::Quiet,
                     _ => Landing::After,
                 };
                 self.stage.advance(by, landing);

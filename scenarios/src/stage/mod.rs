@@ -23,8 +23,11 @@ pub use host::HostProc;
 /// needs to know: there an instant of the story is a short span of the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landing {
-    /// The story goes on with an act or with `quiet`: what is due later than the target has not happened.
+    /// The story goes on with an act: what is due later than the target has not happened.
     Before,
+    /// The story goes on with `quiet`: as before an act. Real time may stop earlier, because it can refute that
+    /// nothing was said until a millisecond before a bound, and never prove it.
+    Quiet,
     /// The story goes on with an expectation: what is due at the target has happened.
     After,
 }

@@ -228,6 +228,8 @@ impl Stage for Proc {
         self.story += by;
         let target = match landing {
             Landing::Before => self.story,
+            // What is left of the wait is waited before the next expectation.
+            Landing::Quiet => self.story.saturating_sub(by / 2),
             Landing::After => self.story + self.ahead_max + SLACK,
         };
         loop {

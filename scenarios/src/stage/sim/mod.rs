@@ -259,7 +259,7 @@ impl Stage for Sim {
         self.story += by;
         let target = match landing {
             // Coming to rest there takes the rest.
-            Landing::Before => self.story.saturating_sub(self.tick * QUIET_TICKS),
+            Landing::Before | Landing::Quiet => self.story.saturating_sub(self.tick * QUIET_TICKS),
             Landing::After => self.story + self.ahead_max,
         };
         while self.sim.elapsed() + self.tick <= target {
