@@ -37,7 +37,11 @@ fn main() -> ExitCode {
         let root = root.clone();
         move || tables(&root)
     });
-    libtest_mimic::run(&arguments, trials.chain([controls, tables]).collect()).exit_code()
+    let rules = Trial::test("corpus::every_rule_names_what_shows_it", {
+        let root = root.clone();
+        move || rules(&root)
+    });
+    libtest_mimic::run(&arguments, trials.chain([controls, tables, rules]).collect()).exit_code()
 }
 
 /// Files that the tables of the corpus's page name are there, and those of a public report carry its
@@ -63,6 +67,41 @@ fn tables(root: &Path) -> Result<(), Failed> {
     }
     match reports {
         0..19 => Err(format!("{reports} reports are listed").into()),
+        _ => Ok(()),
+    }
+}
+
+/// Every row of `docs/rules.md` names files, all of them are there, and no rule has two rows.
+fn rules(root: &Path) -> Result<(), Failed> {
+    let project = root.join("../..");
+    let page = std::fs::read_to_string(project.join("docs/rules.md"))?;
+    let mut seen = std::collections::BTreeSet::new();
+    for row in page.lines().filter(|line| line.starts_with('|')) {
+        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [rule, _, shown] = cells[..] else {
+            return Err(format!("not three cells: {row}").into());
+        };
+        let number =
+            rule.split_once('-').map(|(_, number)| number.trim_end_matches(char::is_lowercase));
+        if number.is_none_or(|number| number.parse::<u32>().is_err()) {
+            continue;
+        }
+        if !seen.insert(rule) {
+            return Err(format!("{rule} has two rows").into());
+        }
+        let names: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() {
+            return Err(format!("{rule} names nothing that shows it").into());
+        }
+        for name in names {
+            let story = root.join(format!("{name}.scn"));
+            if !story.is_file() && !project.join(name).is_file() {
+                return Err(format!("{rule}: {name} is not there").into());
+            }
+        }
+    }
+    match seen.len() {
+        0 => Err("no rule is listed".into()),
         _ => Ok(()),
     }
 }
