@@ -118,6 +118,14 @@ impl Session {
         waits
     }
 
+    /// The terminal was seen and nothing before it is missing: whatever the host does now, the turn has
+    /// ended well (FAIL-10, END-5).
+    pub(super) fn ended_well(&self) -> bool {
+        let titling = |turn: &Turn| matches!(turn.stage, Stage::Titling { .. });
+        self.turn.as_ref().is_some_and(titling)
+            && matches!(&self.slot, Slot::Live(host) if host.view.is_current())
+    }
+
     /// The turn is over: questions that the editor has not answered are dead (CON-7), and an editor
     /// that never answers them must not fill the table of open requests.
     pub(super) fn take_turn(&mut self, cx: &mut Cx<'_>) -> Option<Turn> {
@@ -253,15 +261,14 @@ impl Session {
         if self.replace_lost_kept_host(cx) {
             return;
         }
-        let current = matches!(&self.slot, Slot::Live(host) if host.view.is_current());
+        if self.ended_well() {
+            return self.finish_well(cx, false);
+        }
         let awaits = match &mut self.turn {
             None => false,
             Some(turn) if turn.cancelled => false,
-            Some(Turn { stage: Stage::Titling { .. }, .. }) if !current => {
-                return self.on_lost_view(cx, &Trouble::NoConnection);
-            }
             Some(Turn { stage: Stage::Titling { .. }, .. }) => {
-                return self.finish_well(cx, false); // the terminal was seen: END-5
+                return self.on_lost_view(cx, &Trouble::NoConnection);
             }
             Some(turn) => {
                 let failure = Box::new(Failure::host_lost(turn.phase()));

@@ -38,6 +38,10 @@ impl Session {
     fn on_answer(&mut self, cx: &mut Cx<'_>, call: HostCall, outcome: Outcome<'_>) {
         let current =
             |generation: u64| self.turn.as_ref().is_some_and(|turn| turn.generation == generation);
+        // FAIL-10: what comes of a decision after the end of its turn does not change that end.
+        let decides = |generation: u64| {
+            current(generation) && self.turn.as_ref().is_some_and(|turn| turn.running().is_some())
+        };
         match call {
             HostCall::TurnStart(generation) if current(generation) => {
                 self.on_acknowledged(cx, outcome);
@@ -47,14 +51,14 @@ impl Session {
                     self.finish_cancelled(cx); // CAN-3
                 }
             }
-            HostCall::Decide { generation, asked } if current(generation) => {
+            HostCall::Decide { generation, asked } if decides(generation) => {
                 self.on_decided(cx, asked, outcome);
             }
-            HostCall::Pending { generation, asked } if current(generation) => {
+            HostCall::Pending { generation, asked } if decides(generation) => {
                 self.on_pending(cx, &asked, outcome);
             }
             HostCall::Page(walk) => self.on_page(cx, walk, outcome),
-            HostCall::Reply(generation, input) if current(generation) => {
+            HostCall::Reply(generation, input) if decides(generation) => {
                 self.on_replied(cx, &input, &outcome);
             }
             HostCall::Title(generation) if current(generation) => self.on_title(cx, outcome),
@@ -471,10 +475,7 @@ impl Session {
     fn on_unloaded(&mut self, cx: &mut Cx<'_>) {
         match &self.turn {
             Some(turn) if turn.cancelled => {}
-            // The terminal was seen: as with the end of its output, the turn has ended well (FAIL-10).
-            Some(Turn { stage: Stage::Titling { read: false, .. }, .. }) => {
-                self.finish_well(cx, false);
-            }
+            Some(_) if self.ended_well() => self.finish_well(cx, false),
             Some(turn) => {
                 let failure = Failure::session_unloaded(turn.phase());
                 self.fail_turn(cx, failure);

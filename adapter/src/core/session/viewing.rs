@@ -89,10 +89,14 @@ impl Session {
         }
         if method == "session/viewHealthChanged" {
             let health = serde_json::from_str::<ViewHealth>(raw.get()).ok();
-            if health.is_some_and(|view| view.health == "unavailable") {
-                self.on_lost_view(cx, &Trouble::Unavailable);
+            if health.is_none_or(|view| view.health != "unavailable") {
+                return;
             }
-            return;
+            return if self.ended_well() {
+                self.finish_well(cx, false);
+            } else {
+                self.on_lost_view(cx, &Trouble::Unavailable);
+            };
         }
         let Ok(gap) = serde_json::from_str::<Gap>(raw.get()) else {
             return self.on_lost_view(cx, &Trouble::Marker);
