@@ -6,6 +6,7 @@
 mod ending;
 mod modes;
 mod prompting;
+mod steering;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -70,12 +71,16 @@ impl Stage {
         let mut stage = Self::new();
         stage.call("initialize", json!({ "protocolVersion": 1 }));
         stage.answer();
-        stage.call("session/new", json!({ "cwd": "/given", "mcpServers": [] }));
-        let (effect, what) = stage.effects.pop_front().expect("an effect");
-        assert_eq!(what, Effect::Workspace("/given".into()));
-        stage.feed(Input::Effect(effect, EffectResult::Workspace(Ok(workspace.into()))));
-        let session = stage.answer()["result"]["sessionId"].as_str().expect("id").to_owned();
+        let session = stage.session_in(workspace);
         (stage, session)
+    }
+
+    fn session_in(&mut self, workspace: &str) -> String {
+        self.call("session/new", json!({ "cwd": "/given", "mcpServers": [] }));
+        let (effect, what) = self.effects.pop_front().expect("an effect");
+        assert_eq!(what, Effect::Workspace("/given".into()));
+        self.feed(Input::Effect(effect, EffectResult::Workspace(Ok(workspace.into()))));
+        self.answer()["result"]["sessionId"].as_str().expect("id").to_owned()
     }
 
     /// A session whose first prompt has been acknowledged as [`TURN`].
