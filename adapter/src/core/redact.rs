@@ -169,6 +169,19 @@ mod tests {
     }
 
     #[test]
+    fn every_name_of_a_secret_is_known_in_any_case() {
+        for name in ["A_KEY", "aToken", "client_secret", "PASSWORD", "Db_Credential", "CREDENTIALS"]
+        {
+            let redactor = Redactor::from_environment([(name.to_owned(), "hush".to_owned())]);
+            assert_eq!(redactor.clean("hush, hush"), "[redacted], [redacted]", "{name}");
+        }
+        for name in ["KEYBOARD", "SECRETARY", "TOKENS", "PATH"] {
+            let redactor = Redactor::from_environment([(name.to_owned(), "hush".to_owned())]);
+            assert_eq!(redactor.clean("hush"), "hush", "{name}");
+        }
+    }
+
+    #[test]
     fn a_text_is_cut_at_a_character_boundary_after_redaction() {
         let long = "ä".repeat(TEXT_MAX + 1);
         let cut = redactor().clean(&long);
