@@ -15,6 +15,9 @@ use super::mapping::Mapping;
 /// Most bytes of the adapter's log that are kept for looking through.
 const LOG_MAX: usize = 16 * 1024 * 1024;
 
+/// Above every descriptor of a run; below the limit that machines set.
+const HIGHEST: i32 = 1000;
+
 /// See the module.
 pub(super) struct Program {
     child: Child,
@@ -42,10 +45,7 @@ impl Program {
     pub(super) fn start(mut command: Command, mapping: Mapping) -> io::Result<Self> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.process_group(0);
-        let mut child = {
-            let _nobody_closes = BIRTHS.lock().unwrap_or_else(PoisonError::into_inner);
-            command.spawn()?
-        };
+        let mut child = born(&mut command)?;
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         for fd in [stdin.as_ref().map(AsFd::as_fd), stdout.as_ref().map(AsFd::as_fd)]
@@ -175,6 +175,29 @@ impl Program {
             _ => false,
         }
     }
+}
+
+/// Begins a program, and comes back when it has closed its copies of all pipes of ours.
+///
+/// The kernel lets the parent of a child go on before the child closes what it must not keep, so a pipe that
+/// is closed in between does not end for its reader until the child is given the processor again. The mark
+/// is a pipe as well, numbered above all others, and the kernel closes in the order of numbers.
+fn born(command: &mut Command) -> io::Result<Child> {
+    let _nobody_closes = BIRTHS.lock().unwrap_or_else(PoisonError::into_inner);
+    let (mark, low) = io::pipe()?;
+    let high = match rustix::io::fcntl_dupfd_cloexec(&low, HIGHEST) {
+        Ok(high) => {
+            drop(low);
+            high
+        }
+        // A machine with a lower limit: most of our pipes are still numbered below.
+        Err(_) => low.into(),
+    };
+    let child = command.spawn()?;
+    drop(high);
+    // The end of it is all that it says.
+    (&mark).read_to_end(&mut Vec::new())?;
+    Ok(child)
 }
 
 impl Drop for Program {
