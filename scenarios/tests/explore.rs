@@ -23,8 +23,14 @@ fn area(name: &str, explored: usize) {
         let race = source.contains("\nrace ") || path.to_string_lossy().contains("race");
         let budget = if race { ORDERS_OF_A_RACE } else { ORDERS };
         let limits = Limits { orders: more.unwrap_or(budget), ..Limits::default() };
-        let Ok(found) = explore(&file, &source, &axes, &point::at(&axes, 0), limits) else {
-            continue;
+        let found = match explore(&file, &source, &axes, &point::at(&axes, 0), limits) {
+            Ok(found) => found,
+            Err(reason) => {
+                if race {
+                    wrong += &format!("{}, a race, is not explored: {reason}\n", path.display());
+                }
+                continue;
+            }
         };
         files += 1;
         orders += found.orders + found.drawn;
@@ -39,45 +45,48 @@ fn area(name: &str, explored: usize) {
 
 #[test]
 fn approval() {
-    area("approval", 50);
+    area("approval", 75);
 }
 
 #[test]
 fn question() {
-    area("question", 20);
+    area("question", 30);
 }
 
 #[test]
 fn cancel() {
-    area("cancel", 25);
+    area("cancel", 40);
 }
 
 #[test]
 fn gap() {
-    area("gap", 35);
+    area("gap", 45);
 }
 
 #[test]
 fn steering() {
-    area("steering", 25);
+    area("steering", 50);
 }
 
 #[test]
 fn mode() {
-    area("mode", 15);
+    area("mode", 45);
 }
 
 #[test]
 fn ends() {
-    area("death", 15);
-    area("ending", 5);
-    area("background", 3);
-    area("watchdog", 5);
+    area("death", 45);
+    area("ending", 20);
+    area("background", 10);
+    area("watchdog", 18);
 }
 
 #[test]
 fn turns() {
-    area("streaming", 30);
-    area("lifecycle", 10);
-    area("tools", 15);
+    area("streaming", 45);
+    area("lifecycle", 30);
+    area("tools", 20);
+    area("handshake", 15);
+    area("prompt", 10);
+    area("robustness", 10);
 }

@@ -11,9 +11,13 @@ mod search;
 mod story;
 mod world;
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::lang::ast::File;
 use crate::lang::point::{Axis, Point};
-use crate::run::transcript::Transcript;
+use crate::run::transcript::{Entry, Lane, Transcript};
 use crate::run::{Options, StageKind, machine, run_point};
 use program::Program;
 use search::Search;
@@ -83,7 +87,7 @@ pub fn explore(
     let program = Program::new(&told.transcript, file.given.as_ref().map(|given| given.at.line))?;
     let (machine, config) = machine(file, options)?;
     let begin = World::new(&program, &machine, config);
-    repeats(&program, begin.clone())?;
+    repeats(&program, &begin)?;
 
     let (mut start, mut record) = (begin, Vec::new());
     for index in 0..program.opening {
@@ -95,7 +99,7 @@ pub fn explore(
     let mut search = Search::new(&program, limits, record);
     let violation = search.run(&start).map(|wrong| {
         let wrong = story::shrink(&mut search, &start, wrong);
-        let entries = search.record(&start, &wrong.path);
+        let entries = search.record(&start, &wrong);
         let transcript = Transcript { entries, marks: Vec::new() };
         Violation {
             text: format!("{}: {}", wrong.finding.invariant, wrong.finding.text),
@@ -109,32 +113,47 @@ pub fn explore(
 
 /// The told order, played on the core alone, must give what it gave on the stage; otherwise the program
 /// says something else than the story.
-fn repeats(program: &Program, mut world: World<'_>) -> Result<(), String> {
+fn repeats(program: &Program, begin: &World<'_>) -> Result<(), String> {
+    // A host that is closed or exits is gone at once on a stage, or it says its last words first: the record
+    // does not tell which.
+    let at_once = repeats_with(program, begin.clone(), true);
+    at_once.or_else(|reason| repeats_with(program, begin.clone(), false).map_err(|_| reason))
+}
+
+fn repeats_with(program: &Program, mut world: World<'_>, gone_at_once: bool) -> Result<(), String> {
     let mut record = Vec::new();
+    let end_all = |world: &mut World<'_>, record: &mut Vec<Entry>| {
+        let ends: Vec<Action> = world.ends().collect();
+        ends.into_iter().for_each(|end| world.act(end, record));
+    };
     for index in 0..program.stimuli.len() {
         world.wait(program.stimuli[index].waits, &mut record);
-        // A stage tells of its streams one after the other, so a cause may stand behind its effect.
         while !world.has_said(index) {
-            let next = world.words().next().map(Action::Say);
-            let Some(action) = next.or_else(|| world.ends().next()) else {
-                return Err("the told order cannot be repeated on the core alone".into());
+            let told = Some(Action::Say(index)).filter(|told| world.may(*told));
+            // A stage tells of its streams one after the other, so a cause may stand behind its effect.
+            let next = told
+                .or_else(|| world.ends().next())
+                .or_else(|| world.words().next().map(Action::Say));
+            let Some(action) = next else {
+                let line = program.stimuli[index]
+                    .line
+                    .map_or_else(String::new, |line| format!("line {line}: "));
+                return Err(format!("{line}the told order cannot be repeated on the core alone"));
             };
             world.act(action, &mut record);
-            // On the stage a host that is closed or has exited is gone at once.
-            let ends: Vec<Action> = world.ends().collect();
-            ends.into_iter().for_each(|end| world.act(end, &mut record));
+            if gone_at_once {
+                end_all(&mut world, &mut record);
+            }
         }
     }
-    let said = |lane| {
-        let frames = record.iter().filter(move |entry| entry.from_adapter && entry.lane == lane);
-        frames.map(|entry| &entry.frame)
-    };
-    let lanes =
-        program.told.iter().map(|(lane, _)| *lane).collect::<std::collections::BTreeSet<_>>();
+    end_all(&mut world, &mut record);
+    world.wait(program.rest, &mut record);
+    let lanes: BTreeSet<Lane> = program.told.iter().map(|(lane, _)| *lane).collect();
     for lane in lanes {
-        let told = program.told.iter().filter(|(of, _)| *of == lane).map(|(_, frame)| frame);
-        let mut here = said(lane);
-        if !told.eq(here.by_ref().take(program.told.iter().filter(|(of, _)| *of == lane).count())) {
+        let told: Vec<&Value> =
+            program.told.iter().filter(|(of, _)| *of == lane).map(|(_, frame)| frame).collect();
+        let here = record.iter().filter(|entry| entry.from_adapter && entry.lane == lane);
+        if !told.iter().copied().eq(here.map(|entry| &entry.frame).take(told.len())) {
             return Err("the core alone says something else than on the stage".into());
         }
     }

@@ -54,6 +54,8 @@ pub(super) enum Word {
     Response(usize, Value),
     /// The stream ends.
     Eof,
+    /// The host takes no input any more.
+    Deaf,
     /// The process ends, with this code or signal.
     Exit { code: Option<i32>, signal: Option<i32> },
 }
@@ -70,6 +72,8 @@ pub(super) struct Program {
     pub(super) opening: usize,
     /// What the adapter said in the told run before the story was over, by wire.
     pub(super) told: Vec<(Lane, Value)>,
+    /// What the story waits for when nobody says anything more.
+    pub(super) rest: std::time::Duration,
     /// The host lied somewhere.
     pub(super) lies: bool,
 }
@@ -102,10 +106,11 @@ impl Program {
         let mut reader = Reader::default();
         let mut marks = transcript.marks.iter().peekable();
         let (mut opening, mut told, mut lies, mut ended) = (None, Vec::new(), false, false);
+        let mut faults = Vec::new();
         for index in 0..=transcript.entries.len() {
             while let Some(mark) = marks.next_if(|mark| mark.before <= index) {
                 match &mark.what {
-                    What::Fault(lane, fault) => reader.fault(*lane, fault, mark.line)?,
+                    What::Fault(lane, fault) => faults.push((*lane, fault, mark.line)),
                     What::Bytes(..) => {
                         return Err(format!("line {}: bytes are no frame", mark.line));
                     }
@@ -116,6 +121,14 @@ impl Program {
                 if opening.is_none() && Some(mark.line) != given {
                     opening = Some(reader.stimuli.len());
                 }
+            }
+            // What a neighbour wrote before its end was still in the pipe when the line was played.
+            let last = |lane| {
+                let rest = transcript.entries.get(index..).unwrap_or_default();
+                !rest.iter().any(|entry| entry.lane == lane && !entry.from_adapter)
+            };
+            for (lane, fault, line) in faults.extract_if(.., |(lane, ..)| last(*lane)) {
+                reader.fault(lane, fault, line)?;
             }
             let Some(entry) = transcript.entries.get(index).filter(|_| !ended) else { break };
             let own = entry.line.is_some() && entry.line != given;
@@ -134,8 +147,8 @@ impl Program {
         if reader.stimuli.len() > STIMULI_MAX {
             return Err(format!("more than {STIMULI_MAX} frames reach the adapter"));
         }
-        let Reader { stimuli, asked, keys, results, .. } = reader;
-        Ok(Self { stimuli, asked, keys, results, opening, told, lies })
+        let Reader { stimuli, asked, keys, results, waits: rest, .. } = reader;
+        Ok(Self { stimuli, asked, keys, results, opening, told, rest, lies })
     }
 }
 
@@ -191,7 +204,10 @@ impl Reader {
             ("eof", _) => Word::Eof,
             ("exit", code) => Word::Exit { code: code.parse().ok(), signal: None },
             ("kill", _) => Word::Exit { code: None, signal: Some(9) },
+            ("close-stdin", _) => Word::Deaf,
             ("stderr", _) => return Ok(()),
+            // Its answers are missing from the record, and what it is sent is the same.
+            ("stall-read", _) if lane != Lane::Editor => return Ok(()),
             (fault, _) => return Err(format!("line {line}: `{fault}` is no matter of the core")),
         };
         self.own(lane, word, false, Some(line));

@@ -1,33 +1,41 @@
-//! What one order may not do, beyond what holds in every run (`run::watch`): nothing is decided, asked or
-//! cancelled twice (APR-4, PO-12, CAN-11).
+//! X1: a cancelled prompt says nothing more (CAN-4). Beside what holds in every run (`run::watch`), because only here
+//! the order of the record is the order in which the adapter heard: on a stage a text may be under way when
+//! the cancel is written.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
-use crate::run::transcript::Entry;
+use serde_json::Value;
+
+use crate::run::transcript::{Entry, Lane};
 use crate::run::watch::Finding;
 
 /// Judges the record of one order.
 pub(super) fn judge(record: &[Entry]) -> Option<Finding> {
-    let (mut seen, mut turns) = (BTreeSet::new(), 0);
-    for (index, entry) in record.iter().enumerate().filter(|(_, entry)| entry.from_adapter) {
-        let params = &entry.frame["params"];
-        // Another host, and with it another turn, may use the same ids again.
-        turns += usize::from(entry.method() == Some("turn/start"));
-        let (about, text) = match entry.method() {
-            Some("session/request_permission") => {
-                (params["_meta"]["museRequirementId"].to_string(), "one stage was asked twice")
+    // The open prompt of each session, by its request's id, and whether it was cancelled.
+    let mut open: HashMap<&str, (&Value, bool)> = HashMap::new();
+    for (index, entry) in record.iter().enumerate().filter(|(_, entry)| entry.lane == Lane::Editor)
+    {
+        let (frame, session) = (&entry.frame, entry.frame["params"]["sessionId"].as_str());
+        match (entry.method(), session) {
+            (Some("session/prompt"), Some(session)) => {
+                // A second one is refused and changes nothing.
+                open.entry(session).or_insert((&frame["id"], false));
             }
-            Some("approval/decide") => {
-                (params["requirementId"].to_string(), "one stage was decided twice")
+            (Some("session/cancel"), Some(session)) => {
+                if let Some((_, cancelled)) = open.get_mut(session) {
+                    *cancelled = true;
+                }
             }
-            Some("userInput/answer" | "userInput/cancel") => {
-                (params["userInputId"].to_string(), "one question was answered twice")
+            (Some("session/update"), Some(session)) => {
+                let kind = frame["params"]["update"]["sessionUpdate"].as_str();
+                let speaks = matches!(kind, Some("agent_message_chunk" | "agent_thought_chunk"));
+                if speaks && open.get(session).is_some_and(|(_, cancelled)| *cancelled) {
+                    let text = "something was said after the cancel".to_owned();
+                    return Some(Finding { invariant: "X1", frame: Some(index), text });
+                }
             }
-            Some("turn/cancel") => (params["turnId"].to_string(), "one turn was cancelled twice"),
-            _ => continue,
-        };
-        if !seen.insert((turns, text, about)) {
-            return Some(Finding { invariant: "X1", frame: Some(index), text: text.to_owned() });
+            (None, _) if entry.from_adapter => open.retain(|_, (id, _)| **id != frame["id"]),
+            _ => {}
         }
     }
     None

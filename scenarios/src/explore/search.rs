@@ -24,6 +24,8 @@ const INTERFERENCES: [Action; 4] = [Action::Timer, Action::Cancel, Action::Die, 
 pub(super) struct Wrong {
     pub(super) finding: Finding,
     pub(super) path: Vec<Action>,
+    /// Nothing has to be said after the path.
+    pub(super) whole: bool,
 }
 
 /// The state of a search.
@@ -98,11 +100,14 @@ impl<'p> Search<'p> {
         }
         self.orders += 1;
         let said = self.record.len();
-        let finding = ending(self.program, world, &mut self.record);
+        let finding = ending(self.program, world, &mut self.record, &mut Talk::All);
         self.record.truncate(said);
         match finding {
             None => ControlFlow::Continue(()),
-            Some(finding) => ControlFlow::Break(Some(Wrong { finding, path: self.path.clone() })),
+            Some(finding) => {
+                let path = self.path.clone();
+                ControlFlow::Break(Some(Wrong { finding, path, whole: false }))
+            }
         }
     }
 
@@ -120,25 +125,31 @@ impl<'p> Search<'p> {
                 path.push(action);
             }
             self.drawn += 1;
-            let finding = ending(self.program, world, &mut self.record);
+            let finding = ending(self.program, world, &mut self.record, &mut Talk::All);
             self.record.truncate(begun);
             if let Some(finding) = finding {
-                return Some(Wrong { finding, path });
+                return Some(Wrong { finding, path, whole: false });
             }
         }
         None
     }
 
     /// Everything that is said in this order, its ending included.
-    pub(super) fn record(&mut self, start: &World<'p>, path: &[Action]) -> Vec<Entry> {
+    pub(super) fn record(&mut self, start: &World<'p>, wrong: &Wrong) -> Vec<Entry> {
         let (mut world, mut record) = (start.clone(), self.record.clone());
-        path.iter().for_each(|action| world.act(*action, &mut record));
-        ending(self.program, world, &mut record);
+        wrong.path.iter().for_each(|action| world.act(*action, &mut record));
+        let mut talk = if wrong.whole { Talk::None } else { Talk::All };
+        ending(self.program, world, &mut record, &mut talk);
         record
     }
 
     /// What is wrong with this order, if it can be played.
-    pub(super) fn replay(&mut self, start: &World<'p>, path: &[Action]) -> Option<Finding> {
+    pub(super) fn replay(
+        &mut self,
+        start: &World<'p>,
+        path: &[Action],
+        talk: &mut Talk,
+    ) -> Option<Finding> {
         let begun = self.record.len();
         let mut world = start.clone();
         let possible = path.iter().all(|action| {
@@ -148,10 +159,21 @@ impl<'p> Search<'p> {
             }
             may
         });
-        let finding = if possible { ending(self.program, world, &mut self.record) } else { None };
+        let finding =
+            if possible { ending(self.program, world, &mut self.record, talk) } else { None };
         self.record.truncate(begun);
         finding
     }
+}
+
+/// Whether the words that are left are said in the ending of an order.
+pub(super) enum Talk {
+    /// All of them.
+    All,
+    /// All of them, and everything that happens is noted here.
+    Noted(Vec<Action>),
+    /// None.
+    None,
 }
 
 /// What can happen: words in the order of the story, ends of hosts, interferences while some are left.
@@ -164,26 +186,38 @@ fn choices(world: &World<'_>, interferences: usize) -> Vec<Action> {
 }
 
 /// Plays an order to its end and judges it.
-fn ending(program: &Program, mut world: World<'_>, record: &mut Vec<Entry>) -> Option<Finding> {
-    let rest = |world: &mut World<'_>, record: &mut Vec<Entry>| {
+fn ending(
+    program: &Program,
+    mut world: World<'_>,
+    record: &mut Vec<Entry>,
+    talk: &mut Talk,
+) -> Option<Finding> {
+    let (says, mut noted) = (!matches!(talk, Talk::None), Vec::new());
+    let rest = |world: &mut World<'_>, record: &mut Vec<Entry>, noted: &mut Vec<Action>| {
         for _ in 0..ENDING_MAX {
-            let word = world.words().next().map(Action::Say);
+            let word = world.words().next().map(Action::Say).filter(|_| says);
             let next = word.or_else(|| world.ends().next());
             let timer = Some(Action::Timer).filter(|timer| world.may(*timer));
             let Some(action) = next.or(timer) else { return true };
             world.act(action, record);
+            noted.push(action);
         }
         false
     };
-    let mut calm = rest(&mut world, record);
+    let mut calm = rest(&mut world, record, &mut noted);
     while calm && world.open_prompts() > 0 && world.may(Action::Die) {
         world.act(Action::Die, record);
-        calm = rest(&mut world, record);
+        noted.push(Action::Die);
+        calm = rest(&mut world, record, &mut noted);
     }
     let outlived = world.open_prompts();
     if world.may(Action::Leave) {
         world.act(Action::Leave, record);
-        calm &= rest(&mut world, record);
+        noted.push(Action::Leave);
+        calm &= rest(&mut world, record, &mut noted);
+    }
+    if let Talk::Noted(actions) = talk {
+        *actions = noted;
     }
     let mut violations = Vec::new();
     if !calm {

@@ -7,24 +7,40 @@
 use std::fmt::Write as _;
 
 use super::program::Program;
-use super::search::{Search, Wrong};
+use super::search::{Search, Talk, Wrong};
 use super::world::{Action, World};
 
 /// Makes an order as short as it can be.
 pub(super) fn shrink<'p>(search: &mut Search<'p>, start: &World<'p>, mut wrong: Wrong) -> Wrong {
     let name = wrong.finding.invariant;
+    wrong = in_whole(search, start, wrong);
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for candidate in smaller(&wrong.path) {
-            let found = search.replay(start, &candidate);
+            let mut talk = if wrong.whole { Talk::None } else { Talk::All };
+            let found = search.replay(start, &candidate, &mut talk);
             if let Some(finding) = found.filter(|finding| finding.invariant == name) {
-                wrong = Wrong { finding, path: candidate };
+                wrong = Wrong { finding, path: candidate, ..wrong };
                 changed = true;
                 break;
             }
         }
     }
     wrong
+}
+
+/// The order with everything that its ending said, so that no word of it is left unsaid in the story.
+fn in_whole<'p>(search: &mut Search<'p>, start: &World<'p>, wrong: Wrong) -> Wrong {
+    let mut talk = Talk::Noted(Vec::new());
+    search.replay(start, &wrong.path, &mut talk);
+    let Talk::Noted(ending) = talk else { return wrong };
+    let path = [wrong.path.as_slice(), &ending].concat();
+    match search.replay(start, &path, &mut Talk::None) {
+        Some(finding) if finding.invariant == wrong.finding.invariant => {
+            Wrong { finding, path, whole: true }
+        }
+        _ => wrong,
+    }
 }
 
 /// Shorter orders, then orders nearer to the told one.
@@ -77,6 +93,8 @@ pub(super) fn write(program: &Program, source: &str, start: &World<'_>, wrong: &
     for action in &wrong.path {
         match action {
             Action::Say(index) => match program.stimuli[*index].line {
+                // The opening is said already.
+                Some(line) if line as usize <= first => {}
                 Some(line) => text.push_str(&block(&lines, line)),
                 None => text.push_str("# the model says something by itself\n"),
             },

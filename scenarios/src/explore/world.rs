@@ -26,7 +26,7 @@ pub(super) enum Action {
     Timer,
     /// The editor cancels its prompt.
     Cancel,
-    /// The newest host dies.
+    /// The newest host that lives dies.
     Die,
     /// The editor closes its input.
     Leave,
@@ -54,9 +54,17 @@ struct Process {
     closed: bool,
     /// Its output has ended.
     silent: bool,
+    /// It takes no input any more.
+    deaf: bool,
     /// How it ended.
     end: Option<HostEnd>,
     gone: bool,
+}
+
+impl Process {
+    fn lives(&self) -> bool {
+        !self.silent && !self.gone
+    }
 }
 
 /// See the module.
@@ -134,7 +142,7 @@ impl<'p> World<'p> {
                 .is_some_and(|host| (host.closed || host.end.is_some()) && !host.gone),
             Action::Timer => self.agent.deadline().is_some(),
             Action::Cancel => !self.left && !self.prompts.is_empty(),
-            Action::Die => self.hosts.last().is_some_and(|host| !host.silent && !host.gone),
+            Action::Die => self.hosts.iter().any(Process::lives),
             Action::Leave => !self.left,
         }
     }
@@ -195,7 +203,7 @@ impl<'p> World<'p> {
                 }
             }
             Action::Die => {
-                if let Some(host) = self.hosts.last_mut() {
+                if let Some(host) = self.hosts.iter_mut().rev().find(|host| host.lives()) {
                     host.silent = true;
                     host.end = Some(HostEnd { signal: Some(9), ..HostEnd::default() });
                     let id = host.id;
@@ -236,7 +244,9 @@ impl<'p> World<'p> {
                 frame["id"] = self.sent[*request].clone().unwrap_or_default();
                 self.deliver(lane, frame, line, record);
             }
-            (Word::Eof | Word::Exit { .. }, Lane::Editor) => self.act(Action::Leave, record),
+            (_, Lane::Editor) => self.act(Action::Leave, record),
+            // The adapter notices when it writes.
+            (Word::Deaf, Lane::Host(host)) => self.hosts[host].deaf = true,
             (word, Lane::Host(host)) => {
                 let host = &mut self.hosts[host];
                 let silent = std::mem::replace(&mut host.silent, true);
@@ -286,18 +296,20 @@ impl<'p> World<'p> {
     fn feed(&mut self, input: Input<'_>, record: &mut Vec<Entry>) {
         self.agent.handle(self.now, input, &mut self.ids);
         let mut effects: Vec<(_, Effect)> = Vec::new();
+        let mut deaf = Vec::new();
         while let Some(output) = self.agent.poll_output() {
             match output {
                 Output::Editor(line) => self.heard(Lane::Editor, &line, record),
-                Output::Host(id, line) => {
-                    if let Some(host) = self.hosts.iter().position(|host| host.id == id) {
-                        self.heard(Lane::Host(host), &line, record);
-                    }
-                }
+                Output::Host(id, line) => match self.hosts.iter().position(|host| host.id == id) {
+                    Some(host) if self.hosts[host].deaf => deaf.push(id),
+                    Some(host) => self.heard(Lane::Host(host), &line, record),
+                    None => {}
+                },
                 Output::Spawn(id, _) => self.hosts.push(Process {
                     id,
                     closed: false,
                     silent: false,
+                    deaf: false,
                     end: None,
                     gone: false,
                 }),
@@ -310,6 +322,9 @@ impl<'p> World<'p> {
                 Output::Exit => self.exited = true,
                 Output::Unthrottle(_) => {}
             }
+        }
+        for id in deaf {
+            self.feed(Input::HostDeaf(id), record);
         }
         for (id, effect) in effects {
             let result = self.machine.perform(effect);

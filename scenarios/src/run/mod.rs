@@ -9,6 +9,7 @@ mod expect;
 mod grants;
 mod lanes;
 pub mod names;
+mod once;
 mod outcome;
 pub mod page;
 pub mod pattern;

@@ -11,7 +11,7 @@
 //!   host · E1 every frame of the adapter has the schema of its method · E2 a card is opened once and before
 //!   its updates · E3 the text of an item is a prefix of what the host said, and equals it in a turn that
 //!   ended well · E4 nothing is granted or answered that neither the person nor the mode said (`grants`) · E5 the views of
-//!   a session's options agree (`views`).
+//!   a session's options agree (`views`) · E6 nothing is asked, decided or cancelled twice (`once`).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +66,9 @@ pub fn judge(transcript: &Transcript, ending: &Ending) -> Vec<Finding> {
             Some(index),
             "neither an answer of the person nor the mode stands behind this",
         );
+    }
+    if let Some((index, text)) = super::once::repeated(&transcript.entries) {
+        watch.find("E6", Some(index), text);
     }
     watch.end(ending);
     watch.findings

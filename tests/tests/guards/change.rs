@@ -13,6 +13,8 @@ pub(crate) struct Guard {
     pub(crate) rules: String,
     /// `area/case` in the corpus.
     pub(crate) story: String,
+    /// `area/case` of which `scenario explore` finds an order that breaks a rule.
+    pub(crate) order: Option<String>,
     pub(crate) hunks: Vec<Hunk>,
 }
 
@@ -39,12 +41,20 @@ impl Guard {
         }
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (what, rules, story) = (member("guard ")?, member("rule ")?, member("red ")?);
-        Ok(Self { name, what, rules, story, hunks })
+        Ok(Self { name, what, rules, story, order: member("order ").ok(), hunks })
     }
 
     pub(crate) fn story_path(&self) -> String {
-        format!("scenarios/corpus/{}.scn", self.story)
+        path(&self.story)
     }
+
+    pub(crate) fn order_path(&self) -> Option<String> {
+        self.order.as_deref().map(path)
+    }
+}
+
+fn path(story: &str) -> String {
+    format!("scenarios/corpus/{story}.scn")
 }
 
 impl Hunk {

@@ -24,7 +24,7 @@ impl Lab {
         Self { original, tree, ready: false }
     }
 
-    /// Takes the guard away, plays its story, and puts the guard back.
+    /// Takes the guard away, plays its story and every order, and puts the guard back.
     pub(crate) fn must_turn_red(&mut self, guard: &Guard) -> Result<(), String> {
         if !self.ready {
             fs::create_dir_all(&self.tree).map_err(|error| error.to_string())?;
@@ -35,9 +35,10 @@ impl Lab {
         }
         // The control, with the guard: a story that is red anyway notices nothing.
         self.build()?;
-        let control = self.play(guard)?;
-        if !control.status.success() {
-            return Err(format!("its story is red with the guard:\n{}", text(&control)));
+        for control in self.play(guard)? {
+            if !control.status.success() {
+                return Err(format!("red with the guard:\n{}", text(&control)));
+            }
         }
         let mut before = Vec::new();
         for hunk in &guard.hunks {
@@ -50,12 +51,14 @@ impl Lab {
         for (path, old) in before.into_iter().rev() {
             write(&path, old.as_bytes())?;
         }
-        let played = played?;
-        match played.status.code() {
-            Some(1) => Ok(()),
-            Some(0) => Err(format!("`{}` is green without the guard", guard.story)),
-            _ => Err(format!("the tool failed:\n{}", text(&played))),
+        for played in played? {
+            match played.status.code() {
+                Some(1) => {}
+                Some(0) => return Err(format!("green without the guard:\n{}", text(&played))),
+                _ => return Err(format!("the tool failed:\n{}", text(&played))),
+            }
         }
+        Ok(())
     }
 
     fn build(&self) -> Result<(), String> {
@@ -65,9 +68,17 @@ impl Lab {
         if built.status.success() { Ok(()) } else { Err(text(&built)) }
     }
 
-    fn play(&self, guard: &Guard) -> Result<Output, String> {
-        let program = self.target().join("debug/scenario");
-        run(Command::new(program).arg("run").arg(guard.story_path()).current_dir(&self.tree))
+    /// Its story, and every order of the story that it names.
+    fn play(&self, guard: &Guard) -> Result<Vec<Output>, String> {
+        let tool = |word: &str, path: &str| {
+            let program = self.target().join("debug/scenario");
+            run(Command::new(program).args([word, path]).current_dir(&self.tree))
+        };
+        let mut played = vec![tool("run", &guard.story_path())?];
+        if let Some(path) = guard.order_path() {
+            played.push(tool("explore", &path)?);
+        }
+        Ok(played)
     }
 
     fn target(&self) -> PathBuf {

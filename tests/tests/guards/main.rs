@@ -65,9 +65,10 @@ fn in_place(guard: &Guard) -> Result<(), Failed> {
     for hunk in &guard.hunks {
         hunk.apply(root())?;
     }
-    let story = root().join(guard.story_path());
-    if !story.is_file() {
-        return Err(format!("no such story: {}", guard.story_path()).into());
+    for story in [Some(guard.story_path()), guard.order_path()].into_iter().flatten() {
+        if !root().join(&story).is_file() {
+            return Err(format!("no such story: {story}").into());
+        }
     }
     if !page().contains(&row(guard)) {
         return Err(format!("docs/testing.md lacks the row\n{}", row(guard)).into());
