@@ -5,6 +5,9 @@
 //! (STY-37). On `pipe` it is played once more with pipes of 16 bytes (DUP-3), on `sim` under many seeds of
 //! jitter (TUR-13). `proc` plays a file once with the real programs. The list is the sorted list of files, the same on every call (SCN-T4).
 
+#[path = "corpus/rules.rs"]
+mod rules;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -39,7 +42,7 @@ fn main() -> ExitCode {
     });
     let rules = Trial::test("corpus::every_rule_names_what_shows_it", {
         let root = root.clone();
-        move || rules(&root)
+        move || rules::check(&root)
     });
     libtest_mimic::run(&arguments, trials.chain([controls, tables, rules]).collect()).exit_code()
 }
@@ -67,42 +70,6 @@ fn tables(root: &Path) -> Result<(), Failed> {
     }
     match reports {
         0..19 => Err(format!("{reports} reports are listed").into()),
-        _ => Ok(()),
-    }
-}
-
-/// Every row of `docs/rules.md` names files, all of them are there, and no rule has two rows.
-fn rules(root: &Path) -> Result<(), Failed> {
-    let project = root.join("../..");
-    let page = std::fs::read_to_string(project.join("docs/rules.md"))?;
-    let mut seen = std::collections::BTreeSet::new();
-    for row in page.lines().filter(|line| line.starts_with('|')) {
-        let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
-        let [rule, _, shown] = cells[..] else {
-            return Err(format!("not three cells: {row}").into());
-        };
-        let number =
-            rule.split_once('-').map(|(_, number)| number.trim_end_matches(char::is_lowercase));
-        let is_rule = number.is_some_and(|number| number.parse::<u32>().is_ok());
-        if shown == "Shown by" || shown.trim_matches('-').is_empty() {
-            continue; // the head
-        }
-        if is_rule && !seen.insert(rule) {
-            return Err(format!("{rule} has two rows").into());
-        }
-        let names: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
-        if names.is_empty() {
-            return Err(format!("{rule} names nothing that shows it").into());
-        }
-        for name in names {
-            let story = root.join(format!("{name}.scn"));
-            if !story.is_file() && !project.join(name).is_file() {
-                return Err(format!("{rule}: {name} is not there").into());
-            }
-        }
-    }
-    match seen.len() {
-        0 => Err("no rule is listed".into()),
         _ => Ok(()),
     }
 }
