@@ -28,8 +28,8 @@ use world::{Action, World};
 pub struct Limits {
     /// Most orders that are tried one after the other; a quarter as many are drawn when that is not all.
     pub orders: u64,
-    /// Most interferences (a deadline, a cancel, the death of the host, the departure of the editor) in one
-    /// order.
+    /// Most interferences (a deadline, a cancel, the death of a host, an editor that leaves or does not read)
+    /// in one order.
     pub interferences: usize,
     /// What the drawn orders depend on.
     pub seed: u64,

@@ -17,7 +17,8 @@ use crate::run::watch::{self, Finding};
 /// Steps of one ending; an adapter that needs more never comes to rest.
 const ENDING_MAX: usize = 500;
 /// What may interfere.
-const INTERFERENCES: [Action; 4] = [Action::Timer, Action::Cancel, Action::Die, Action::Leave];
+const INTERFERENCES: [Action; 5] =
+    [Action::Timer, Action::Cancel, Action::Die, Action::Leave, Action::Stall];
 
 /// What was found wrong, and how to get there from the end of the opening.
 #[derive(Clone, Debug)]
@@ -178,7 +179,9 @@ pub(super) enum Talk {
 
 /// What can happen: words in the order of the story, ends of hosts, interferences while some are left.
 fn choices(world: &World<'_>, interferences: usize) -> Vec<Action> {
-    let mut all: Vec<Action> = world.words().map(Action::Say).chain(world.ends()).collect();
+    let resume = Some(Action::Resume).filter(|resume| world.may(*resume));
+    let mut all: Vec<Action> =
+        world.words().map(Action::Say).chain(world.ends()).chain(resume).collect();
     if interferences > 0 {
         all.extend(INTERFERENCES.into_iter().filter(|action| world.may(*action)));
     }
@@ -196,7 +199,8 @@ fn ending(
     let rest = |world: &mut World<'_>, record: &mut Vec<Entry>, noted: &mut Vec<Action>| {
         for _ in 0..ENDING_MAX {
             let word = world.words().next().map(Action::Say).filter(|_| says);
-            let next = word.or_else(|| world.ends().next());
+            let resume = Some(Action::Resume).filter(|resume| world.may(*resume));
+            let next = resume.or(word).or_else(|| world.ends().next());
             let timer = Some(Action::Timer).filter(|timer| world.may(*timer));
             let Some(action) = next.or(timer) else { return true };
             world.act(action, record);

@@ -103,6 +103,8 @@ pub(super) fn write(program: &Program, source: &str, start: &World<'_>, wrong: &
             Action::Cancel => text.push_str("editor -> session/cancel\n"),
             Action::Die => text.push_str("host   ! kill\n"),
             Action::Leave => text.push_str("editor ! eof\n"),
+            Action::Stall => text.push_str("editor ! stall-read\n"),
+            Action::Resume => text.push_str("editor ! resume-read\n"),
         }
         world.act(*action, &mut record);
         requests(&world, &mut taken, &mut text);

@@ -30,6 +30,10 @@ pub(super) enum Action {
     Die,
     /// The editor closes its input.
     Leave,
+    /// More waits for the editor than it takes.
+    Stall,
+    /// The editor reads again.
+    Resume,
 }
 
 /// How ids that count begin, and how long they are.
@@ -52,6 +56,8 @@ struct Process {
     id: HostId,
     /// The adapter has closed it.
     closed: bool,
+    /// It is not read while more waits for the editor than it takes.
+    throttled: bool,
     /// Its output has ended.
     silent: bool,
     /// It takes no input any more.
@@ -63,7 +69,11 @@ struct Process {
 
 impl Process {
     fn lives(&self) -> bool {
-        !self.silent && !self.gone
+        !self.silent && !self.gone && self.end.is_none()
+    }
+
+    fn ends(&self) -> bool {
+        self.closed || self.end.is_some()
     }
 }
 
@@ -86,6 +96,7 @@ pub(super) struct World<'p> {
     prompts: Vec<(Value, String)>,
     answered: Vec<u64>,
     left: bool,
+    stalled: bool,
     pub(super) exited: bool,
 }
 
@@ -108,6 +119,7 @@ impl<'p> World<'p> {
             prompts: Vec::new(),
             answered: Vec::new(),
             left: false,
+            stalled: false,
             exited: false,
         }
     }
@@ -139,12 +151,18 @@ impl<'p> World<'p> {
             Action::Gone(host) => self
                 .hosts
                 .get(host)
-                .is_some_and(|host| (host.closed || host.end.is_some()) && !host.gone),
+                .is_some_and(|host| host.ends() && !host.gone && self.is_read(host)),
             Action::Timer => self.agent.deadline().is_some(),
             Action::Cancel => !self.left && !self.prompts.is_empty(),
             Action::Die => self.hosts.iter().any(Process::lives),
             Action::Leave => !self.left,
+            Action::Stall => !self.left && !self.stalled,
+            Action::Resume => self.stalled,
         }
+    }
+
+    fn is_read(&self, host: &Process) -> bool {
+        !(self.stalled && host.throttled)
     }
 
     fn may_say(&self, index: usize) -> bool {
@@ -153,8 +171,9 @@ impl<'p> World<'p> {
             Lane::Editor => !self.left,
             // A host whose output has ended can still exit.
             Lane::Host(host) => self.hosts.get(host).is_some_and(|host| {
-                let exits = matches!(stimulus.what, Word::Exit { .. }) && host.end.is_none();
-                !host.gone && (!host.silent || exits)
+                let exits = matches!(stimulus.what, Word::Exit { .. });
+                let lives = !host.gone && host.end.is_none();
+                lives && (!host.silent || exits) && self.is_read(host)
             }),
         };
         there
@@ -203,12 +222,21 @@ impl<'p> World<'p> {
                 }
             }
             Action::Die => {
-                if let Some(host) = self.hosts.iter_mut().rev().find(|host| host.lives()) {
-                    host.silent = true;
+                if let Some(at) = self.hosts.iter().rposition(Process::lives) {
+                    let read = self.is_read(&self.hosts[at]);
+                    let host = &mut self.hosts[at];
                     host.end = Some(HostEnd { signal: Some(9), ..HostEnd::default() });
-                    let id = host.id;
-                    self.feed(Input::HostEof(id), record);
+                    // The end of what is not read is not seen before it is gone.
+                    if read {
+                        host.silent = true;
+                        let id = host.id;
+                        self.feed(Input::HostEof(id), record);
+                    }
                 }
+            }
+            Action::Stall | Action::Resume => {
+                self.stalled = action == Action::Stall;
+                self.feed(Input::EditorStalled(self.stalled), record);
             }
             Action::Leave => {
                 self.left = true;
@@ -308,6 +336,7 @@ impl<'p> World<'p> {
                 Output::Spawn(id, _) => self.hosts.push(Process {
                     id,
                     closed: false,
+                    throttled: true,
                     silent: false,
                     deaf: false,
                     end: None,
@@ -316,11 +345,16 @@ impl<'p> World<'p> {
                 Output::CloseHost(id) => {
                     if let Some(host) = self.hosts.iter_mut().find(|host| host.id == id) {
                         host.closed = true;
+                        host.throttled = false;
                     }
                 }
                 Output::Effect(id, effect) => effects.push((id, effect)),
+                Output::Unthrottle(id) => {
+                    if let Some(host) = self.hosts.iter_mut().find(|host| host.id == id) {
+                        host.throttled = false;
+                    }
+                }
                 Output::Exit => self.exited = true,
-                Output::Unthrottle(_) => {}
             }
         }
         for id in deaf {
