@@ -31,11 +31,12 @@ impl Lab {
             for part in PARTS {
                 copy(&self.original.join(part), &self.tree.join(part))?;
             }
+            self.build()?;
+            fs::copy(self.program(), self.control()).map_err(|error| error.to_string())?;
             self.ready = true;
         }
         // The control, with the guard: a story that is red anyway notices nothing.
-        self.build()?;
-        for control in self.play(guard)? {
+        for control in self.play(&self.control(), guard)? {
             if !control.status.success() {
                 return Err(format!("red with the guard:\n{}", text(&control)));
             }
@@ -47,7 +48,7 @@ impl Lab {
             before.push((path.clone(), old));
             write(&path, new.as_bytes())?;
         }
-        let played = self.build().and_then(|()| self.play(guard));
+        let played = self.build().and_then(|()| self.play(&self.program(), guard));
         for (path, old) in before.into_iter().rev() {
             write(&path, old.as_bytes())?;
         }
@@ -69,9 +70,8 @@ impl Lab {
     }
 
     /// Its story, and every order of the story that it names.
-    fn play(&self, guard: &Guard) -> Result<Vec<Output>, String> {
+    fn play(&self, program: &Path, guard: &Guard) -> Result<Vec<Output>, String> {
         let tool = |word: &str, path: &str| {
-            let program = self.target().join("debug/scenario");
             run(Command::new(program).args([word, path]).current_dir(&self.tree))
         };
         let mut played = vec![tool("run", &guard.story_path())?];
@@ -79,6 +79,15 @@ impl Lab {
             played.push(tool("explore", &path)?);
         }
         Ok(played)
+    }
+
+    fn program(&self) -> PathBuf {
+        self.target().join("debug/scenario")
+    }
+
+    /// The tool with all guards, built once.
+    fn control(&self) -> PathBuf {
+        self.target().join("scenario-with-all-guards")
     }
 
     fn target(&self) -> PathBuf {
