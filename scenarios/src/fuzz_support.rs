@@ -45,11 +45,8 @@ pub struct Seed {
 /// Seeds from every story below a folder: the file itself, and what each side said when it was played.
 #[must_use]
 pub fn seeds(folder: &Path) -> Vec<Seed> {
-    let mut files = Vec::new();
-    crate::commands::run::find(folder, &mut files);
-    files.sort();
     let mut seeds = Vec::new();
-    for path in files {
+    for path in crate::lang::catalogue::files(folder).unwrap_or_default() {
         let Ok(bytes) = std::fs::read(&path) else { continue };
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let (file, diagnostics) = parse(&stem, &bytes);

@@ -8,20 +8,18 @@
 #[path = "corpus/rules.rs"]
 mod rules;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use scenarios::lang::point;
+use scenarios::lang::{catalogue, point};
 use scenarios::run::report::Replay;
 use scenarios::run::{Options, POINTS_MAX, StageKind, profile_for, run_point};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut files = Vec::new();
-    collect(&root, &mut files);
-    files.sort();
+    let files = catalogue::files(&root).expect("the corpus");
     let trials = files.iter().flat_map(|path| {
         let name = name(&root, path);
         StageKind::ALL.into_iter().filter(|stage| plays(path, *stage)).map(move |stage| {
@@ -80,18 +78,6 @@ fn plays(path: &Path, stage: StageKind) -> bool {
     let bytes = std::fs::read(path).unwrap_or_default();
     let (file, _) = scenarios::lang::parse(&path.to_string_lossy(), &bytes);
     file.is_none_or(|file| stage.refuses(&file).is_none())
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "scn") {
-            files.push(path);
-        }
-    }
 }
 
 fn name(root: &Path, path: &Path) -> String {

@@ -1,9 +1,9 @@
 //! How a turn ends does not depend on the generation of the host: every story about ends holds on every
 //! generation that its header allows, and not only on the newest (§22, END-8).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use scenarios::lang::{parse, point};
+use scenarios::lang::{catalogue, parse, point};
 use scenarios::run::{Options, POINTS_MAX, StageKind, profiles_for, run_point};
 
 const AREAS: [&str; 5] = ["background", "cancel", "death", "ending", "streaming"];
@@ -13,11 +13,7 @@ fn a_turn_ends_alike_on_every_generation() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let (mut runs, mut red) = (0, Vec::new());
     for area in AREAS {
-        let entries = std::fs::read_dir(corpus.join(area)).expect(area);
-        let mut files: Vec<PathBuf> =
-            entries.map(|entry| entry.expect("readable").path()).collect();
-        files.sort();
-        for path in files {
+        for path in catalogue::files(&corpus.join(area)).expect(area) {
             let name = format!("{area}/{}", path.file_stem().expect("a name").to_string_lossy());
             let bytes = std::fs::read(&path).expect("readable");
             let (Some(file), _) = parse(&name, &bytes) else { panic!("{name} is no story") };

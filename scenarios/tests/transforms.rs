@@ -6,7 +6,7 @@
 //! every kind of frame is met; `SCENARIO_TRANSFORMS=all` plays all of them, at
 //! several points of a file (some minutes).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
@@ -43,17 +43,6 @@ const EXCUSED: &[(&str, &str)] = &[
 /// Messages that are printed of a red run.
 const SHOWN: usize = 10;
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in folder.read_dir().into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "scn") {
-            files.push(path);
-        }
-    }
-}
-
 /// One file that `pipe` can play, and how it goes without a fault.
 struct Story {
     name: String,
@@ -64,8 +53,7 @@ struct Story {
 /// Read and played once for all tests.
 static STORIES: LazyLock<Vec<Story>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let mut files = Vec::new();
-    collect(&root, &mut files);
+    let files = scenarios::lang::catalogue::files(&root).expect("the corpus");
     let stories = in_parallel(&files, |path| {
         let bytes = std::fs::read(path).expect("a file");
         let (file, _) = scenarios::lang::parse("story", &bytes);

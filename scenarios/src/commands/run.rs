@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::read_file;
+use super::{input, read_file};
+use crate::lang::catalogue;
 use crate::lang::diagnostic::{Style, json_line, render_all};
 use crate::lang::point;
 use crate::run::report::Replay;
@@ -97,11 +98,14 @@ pub enum Verdict {
 pub fn run(args: &RunArgs, out: &mut dyn Write) -> io::Result<u8> {
     let mut files = Vec::new();
     for path in &args.paths {
-        if !path.exists() {
-            writeln!(out, "scenario run: {} does not exist", path.display())?;
-            return Ok(USAGE);
+        match catalogue::files(path) {
+            Ok(found) => files.extend(found),
+            Err(error) => {
+                let reason = input::reason(&error);
+                writeln!(out, "scenario run: {}: {reason}", path.display())?;
+                return Ok(USAGE);
+            }
         }
-        find(path, &mut files);
     }
     files.sort();
     files.dedup();
@@ -140,21 +144,6 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> io::Result<u8> {
         std::fs::write(path, report::junit(&outcomes, args.stage.name(), time))?;
     }
     report::summary(&outcomes, args.stage.name(), args.json, time, out)
-}
-
-/// The `.scn` files at or below a path.
-pub fn find(path: &Path, files: &mut Vec<PathBuf>) {
-    if !path.is_dir() {
-        files.push(path.to_owned());
-        return;
-    }
-    let Ok(entries) = std::fs::read_dir(path) else { return };
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.is_dir() || path.extension().is_some_and(|ending| ending == "scn") {
-            find(&path, files);
-        }
-    }
 }
 
 /// Files with a race of acts and no `NAME-control.scn` beside them (DSL-15). A file that cannot be read is

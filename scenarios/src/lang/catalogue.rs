@@ -34,8 +34,7 @@ pub fn files(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
-        let kind = std::fs::symlink_metadata(&path)?.file_type();
-        if kind.is_dir() {
+        if std::fs::metadata(&path)?.is_dir() {
             for entry in std::fs::read_dir(&path)? {
                 let entry = entry?;
                 let kind = entry.file_type()?;

@@ -1,7 +1,7 @@
 //! Every frame of every story against the published structure of the wire types.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,8 +37,8 @@ fn check() -> Result<(), Failed> {
         Ok(Schema::new(serde_json::from_str(&text)?))
     };
     let schemas = [read("1.3.1.json")?, read("1.4.13.json")?];
-    let mut files = Vec::new();
-    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/corpus"), &mut files);
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/corpus");
+    let files = scenarios::lang::catalogue::files(&corpus)?;
     // What is wrong, and one file in which it is.
     let wrong: Mutex<BTreeMap<String, String>> = Mutex::default();
     let (next, frames) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -71,17 +71,6 @@ fn check() -> Result<(), Failed> {
 
 fn tolerated(path: &Path, problem: &str) -> bool {
     TOLERATED.iter().any(|(story, end)| path.ends_with(story) && problem.ends_with(end))
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in folder.read_dir().into_iter().flatten().flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|ending| ending == "scn") {
-            files.push(path);
-        }
-    }
 }
 
 /// Plays every point of a file on every generation that it allows. A story that cannot be played or fails has its own test.
