@@ -320,6 +320,10 @@ impl Session {
     /// has served no turn, is not replaced again.
     pub(super) fn replace_lost_kept_host(&mut self, cx: &mut Cx<'_>) -> bool {
         let (Slot::Live(host), Some(turn)) = (&self.slot, &mut self.turn) else { return false };
+        if matches!(turn.stage, Stage::Resolving { .. }) {
+            self.close_host(cx);
+            return true;
+        }
         let Stage::Opening { parts, effort, .. } = &mut turn.stage else { return false };
         if host.good_turns == 0 {
             return false;

@@ -478,7 +478,9 @@ impl Session {
             Some(_) if self.ended_well() => self.finish_well(cx, false),
             Some(turn) => {
                 let failure = Failure::session_unloaded(turn.phase());
-                self.fail_turn(cx, failure);
+                if !self.replace_lost_kept_host(cx) {
+                    self.fail_turn(cx, failure);
+                }
             }
             None => self.close_host(cx),
         }

@@ -192,9 +192,7 @@ impl Session {
         if turn.cancelled {
             return;
         }
-        if matches!(turn.stage, Stage::Resolving { .. } | Stage::WaitingForOldHost { .. }) {
-            self.close_host(cx);
-        } else if !self.replace_lost_kept_host(cx) {
+        if !self.replace_lost_kept_host(cx) {
             self.fail_turn(cx, Failure::gap(phase, trouble));
         }
     }

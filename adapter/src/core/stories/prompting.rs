@@ -133,6 +133,37 @@ fn the_kept_host_is_used_again_and_told_its_mode_again() {
     assert_eq!(stage.spawned.len(), 1);
 }
 
+/// HOST-8: whatever befalls it before anything was submitted costs the host alone. The files of Muse are
+/// being read meanwhile, which no story on a stage can hold up.
+#[test]
+fn a_kept_host_that_is_lost_while_a_prompt_is_prepared_is_replaced() {
+    for lost in 0..5 {
+        let (mut stage, session, _) = Stage::with_turn();
+        stage.complete(&session);
+        stage.answer();
+        let host = stage.spawned[0];
+        stage.prompt(&session, "again");
+        match lost {
+            0 => stage.feed(Input::HostEof(host)),
+            1 => stage.feed(Input::HostDeaf(host)),
+            2 => stage.event("session/closed", &session, json!({})),
+            3 => stage.event("view/gap", &session, json!({})),
+            _ => stage.host_gone(HostEnd::default()),
+        }
+        assert_eq!(stage.closed, [host], "way {lost}");
+        if lost < 4 {
+            stage.host_gone(HostEnd::default());
+        }
+        stage.quiet();
+        stage.open_host(&session);
+        stage.acknowledge();
+        assert_eq!(stage.update()["sessionUpdate"], "session_info_update");
+        stage.complete(&session);
+        assert_eq!(stage.answer()["result"]["stopReason"], "end_turn", "way {lost}");
+        assert_eq!(stage.spawned.len(), 2);
+    }
+}
+
 #[test]
 fn a_second_prompt_is_refused_and_does_not_disturb_the_first() {
     let (mut stage, session, prompt) = Stage::with_turn();
