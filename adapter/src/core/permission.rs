@@ -210,6 +210,19 @@ mod tests {
     }
 
     #[test]
+    fn a_title_is_cut_and_the_arguments_are_not() {
+        let command = "x".repeat(TITLE_MAX + 1);
+        let mut view = view("");
+        view.raw_args = json!({ "command": command }).to_string();
+        for detailed in [false, true] {
+            let request = asked(&view, detailed);
+            let title = request["toolCall"]["title"].as_str().expect("a title");
+            assert_eq!(title.chars().count(), TITLE_MAX, "APR-15");
+            assert_eq!(request["toolCall"]["rawInput"]["command"], command.as_str(), "APR-8");
+        }
+    }
+
+    #[test]
     fn a_file_that_will_be_touched_is_a_place() {
         let view = view(r#","subject":{"kind":"fileAccess","path":"a.txt","access":"write"}"#);
         let request = asked(&view, false);

@@ -5,6 +5,20 @@ use std::path::Path;
 
 use libtest_mimic::Failed;
 
+/// Groups of rules that the page is complete for, with their last numbers.
+const RULES: [(&str, u32); 9] = [
+    ("APR", 35),
+    ("STL", 9),
+    ("ELI", 11),
+    ("CAN", 12),
+    ("GAP", 7),
+    ("STE", 15),
+    ("END", 8),
+    ("BKG", 6),
+    ("CON", 7),
+];
+/// Numbers that were never given.
+const NO_SUCH_RULE: [&str; 3] = ["APR-19", "APR-28", "APR-29"];
 /// Where the pairs begin.
 const PAIRS: &str = "## Two causes, either order";
 
@@ -15,6 +29,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Failed> {
         |name: &str| root.join(format!("{name}.scn")).is_file() || project.join(name).is_file();
     let (tables, causes) = page.split_once(PAIRS).ok_or("the pairs of causes are missing")?;
     rows(tables, there)?;
+    complete(tables)?;
     pairs(causes, there)
 }
 
@@ -47,6 +62,21 @@ fn rows(tables: &str, there: impl Fn(&str) -> bool) -> Result<(), Failed> {
         }
     }
     if seen.is_empty() { Err("no rule is listed".into()) } else { Ok(()) }
+}
+
+/// Each rule of a turn has a row, or is named below its table as not built yet.
+fn complete(tables: &str) -> Result<(), Failed> {
+    let named: BTreeSet<&str> =
+        tables.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').collect();
+    for (group, last) in RULES {
+        let missing = (1..=last)
+            .map(|number| format!("{group}-{number}"))
+            .find(|rule| !NO_SUCH_RULE.contains(&rule.as_str()) && !named.contains(rule.as_str()));
+        if let Some(rule) = missing {
+            return Err(format!("{rule} is not on the page").into());
+        }
+    }
+    Ok(())
 }
 
 /// Each pair of listed causes has a cell, each cell has stories or reasons, and each of these is listed
